@@ -35,6 +35,7 @@ func TestMariaDB(t *testing.T) {
 		{"cleaned", (*mariadb).cleaned},
 		{"kills", (*mariadb).kills},
 		{"struck", (*mariadb).struck},
+		{"unsettled", (*mariadb).unsettled},
 		{"interrupts", (*mariadb).interrupts},
 		{"full", (*mariadb).full},
 		{"readonly", (*mariadb).readonly},
@@ -331,6 +332,28 @@ func (m *mariadb) struck() {
 			server.Wait()
 		}
 	}
+}
+
+// unsettled: SIGKILL when the server was told how to stop, and before it is: it goes on, and
+// will stop as it would have before. The client takes its time, so that there is one.
+func (m *mariadb) unsettled() {
+	const ask, slowly = "select @@global.innodb_fast_shutdown", "#!/bin/sh\nin=$(cat)\nprintf %s \"$in\" | mariadb.real \"$@\" || exit 1\ncase $in in *fast_shutdown=0*) sleep 5 ;; esac\n"
+	client := m.root("trixie", "usr/bin/mariadb")
+	m.is.NoErr(os.Rename(client, client+".real"))
+	defer func() { m.is.NoErr(os.Rename(client+".real", client)) }()
+	m.is.NoErr(os.WriteFile(client, []byte(slowly), 0o755))
+	server := m.begin()
+	m.is.Equal(m.sql("bullseye", ask), "1")
+	m.during("stop", m.upgrades("trixie", "mariadb", "11.8"), func(svc *os.Process) {
+		m.Until("sh", "-c", `[ "$(chroot "$0" mysql "$1" -BNe "$2")" = 0 ]`, m.root("bullseye"), own, ask)
+		m.is.NoErr(svc.Kill())
+	})
+	m.again(0, "--roll-back")
+	m.is.True(server.Runs())
+	m.is.Equal(m.sql("bullseye", ask), "1")
+	m.is.Equal(m.says("bullseye"), m.facts)
+	m.quit("bullseye")
+	server.Wait()
 }
 
 // interrupts: also while a server starts, of which MariaDB never ends by itself.

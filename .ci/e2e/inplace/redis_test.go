@@ -34,6 +34,7 @@ func TestRedis(t *testing.T) {
 		{"cleaned", (*redis).cleaned},
 		{"kills", (*redis).kills},
 		{"struck", (*redis).struck},
+		{"unsettled", (*redis).unsettled},
 		{"late", (*redis).late},
 		{"full", (*redis).full},
 	} {
@@ -348,6 +349,20 @@ func (r *redis) struck() {
 			server.Wait()
 		}
 	}
+}
+
+// unsettled: a server that can't write its dump is not stopped, and saves when it did before.
+func (r *redis) unsettled() {
+	r.appends("no")
+	server := r.begin()
+	was := r.ask("bullseye", "redis", "config", "get", "save")
+	r.is.NoErr(os.Chmod(r.disk("redis"), 0o555))
+	r.upgrade(1, "trixie", "redis", "8.0").Has("all was rolled back")
+	r.is.NoErr(os.Chmod(r.disk("redis"), 0o750))
+	r.is.True(server.Runs())
+	r.is.Equal(r.ask("bullseye", "redis", "config", "get", "save"), was)
+	r.ends("bullseye")
+	server.Wait()
 }
 
 // late: svc is killed when it has started the new server, which comes to its data long after

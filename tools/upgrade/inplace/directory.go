@@ -54,6 +54,8 @@ type Directory struct {
 type Dialect interface {
 	// Settle prepares a running server for being stopped with all it has on the disk.
 	Settle(ctx context.Context, h *engine.Host) error
+	// Unsettle takes back what Settle has set in a server that runs on.
+	Unsettle(ctx context.Context, h *engine.Host) error
 	// Stock says what a directory holds, as the new server reads it.
 	Stock(ctx context.Context, h *engine.Host, dir string) (Stock, error)
 	// Convert upgrades the files of a directory.
@@ -101,6 +103,8 @@ const (
 	stockFile = "stock.json" // what the backup holds
 	backupDir = "data"       // the backup
 	newFile   = "new.json"   // the tree of the copy as it took the data's place
+
+	SettingFile = "setting.json" // what the running server was set to before Settle; gone when it was stopped
 )
 
 // FindOut fills in what the directory and its server say.
@@ -321,7 +325,10 @@ func (f *Directory) stopServer(h *engine.Host, d Dialect) func(context.Context) 
 		if err := d.Settle(ctx, h); err != nil {
 			return err
 		}
-		return s.Stop(ctx, h)
+		if err := s.Stop(ctx, h); err != nil {
+			return err
+		}
+		return engine.RemoveFile(h.Path(SettingFile))
 	}
 }
 
@@ -337,17 +344,28 @@ func (f *Directory) startAgain(h *engine.Host, d Dialect) func(context.Context) 
 		if err := h.Release(ctx, f.Unit); err != nil {
 			return err
 		}
-		s, err := f.ServerIn(f.Data)
-		if err != nil || !f.Runs || !f.Again {
+		if err := f.serveAgain(ctx, h, d); err != nil {
 			return err
 		}
-		if s != nil && f.Unit == "" { // a service manager knows whether it is being stopped
-			if stays, err := f.staysUp(ctx, s, d); stays || err != nil {
-				return err
-			}
+		if s, err := f.ServerIn(f.Data); s == nil || err != nil {
+			return err
 		}
-		return f.launch(ctx, h, d)
+		return errors.Join(d.Unsettle(ctx, h), engine.RemoveFile(h.Path(SettingFile)))
 	}
+}
+
+// serveAgain starts the server unless it goes on serving, or can't be started.
+func (f *Directory) serveAgain(ctx context.Context, h *engine.Host, d Dialect) error {
+	s, err := f.ServerIn(f.Data)
+	if err != nil || !f.Runs || !f.Again {
+		return err
+	}
+	if s != nil && f.Unit == "" { // a service manager knows whether it is being stopped
+		if stays, err := f.staysUp(ctx, s, d); stays || err != nil {
+			return err
+		}
+	}
+	return f.launch(ctx, h, d)
 }
 
 // staysUp reports whether a server goes on serving: one that a try which was cut short

@@ -181,10 +181,7 @@ const mariadbCounters = `select variable_name, variable_value from information_s
 // Counted asks as root does over the socket. What a server has counted that was
 // started since is in its files.
 func (m *Upgrade) Counted(ctx context.Context, h *engine.Host) (signs []string, err error) {
-	out, err := h.Run(ctx, engine.Command{
-		Args: []string{"mariadb", "--connect-timeout=10", "--local-infile=0", "--socket=" + m.Socket, "--batch", "--skip-column-names"},
-		Env:  []string{"HOME=/root"}, Stdin: mariadbCounters,
-	})
+	out, err := m.tell(ctx, h, mariadbCounters)
 	for line := range strings.Lines(out) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		signs = append(signs, value+" of "+strings.ToLower(strings.TrimPrefix(name, "COM_")))
@@ -214,11 +211,45 @@ func (m *Upgrade) DumpKept(dir, into string) []string {
 // Where nobody may tell it so, it stops as it is configured to: what then is
 // missing shows when the backup is read.
 func (m *Upgrade) Settle(ctx context.Context, h *engine.Host) error {
-	_, _ = h.Run(ctx, engine.Command{
-		Args: []string{"mariadb", "--connect-timeout=10", "--local-infile=0", "--socket=" + m.Socket}, // no server gets root's files
-		Env:  []string{"HOME=/root"}, Stdin: "SET GLOBAL innodb_fast_shutdown=0;",
-	})
+	var was string
+	if h.ReadFile(inplace.SettingFile, &was) != nil { // that of the first try counts
+		var err error
+		if was, err = m.tell(ctx, h, "SELECT @@global.innodb_fast_shutdown;"); err != nil || len(was) != 1 {
+			return nil
+		}
+		if err := h.WriteFile(inplace.SettingFile, was); err != nil {
+			return err
+		}
+	}
+	_, _ = m.tell(ctx, h, "SET GLOBAL innodb_fast_shutdown=0;")
 	return nil
+}
+
+// Unsettle has a server stop as it did before Settle: it goes on with what was to be for
+// its end alone, which takes long. One that was started again has its own configuration.
+func (m *Upgrade) Unsettle(ctx context.Context, h *engine.Host) error {
+	var was string
+	if h.ReadFile(inplace.SettingFile, &was) != nil { // it was set to nothing
+		return nil
+	}
+	if len(was) != 1 || was < "0" || was > "3" {
+		return fmt.Errorf("%q is no value of innodb_fast_shutdown", was)
+	}
+	if now, err := m.tell(ctx, h, "SELECT @@global.innodb_fast_shutdown;"); err != nil || now != "0" {
+		return err
+	}
+	_, err := m.tell(ctx, h, "SET GLOBAL innodb_fast_shutdown="+was+";")
+	return err
+}
+
+// tell has the running server execute a statement, as root does over the socket, and
+// gives what it says. A newer client would want TLS of a server that may have none.
+func (m *Upgrade) tell(ctx context.Context, h *engine.Host, statement string) (string, error) {
+	out, err := h.Run(ctx, engine.Command{
+		Args: []string{"mariadb", "--connect-timeout=10", "--local-infile=0", "--skip-ssl-verify-server-cert", "--socket=" + m.Socket, "--batch", "--skip-column-names"}, // no server gets root's files
+		Env:  []string{"HOME=/root"}, Stdin: statement,
+	})
+	return strings.TrimSpace(out), err
 }
 
 // privately runs the new server on a directory, for svc alone, with the server's

@@ -304,6 +304,9 @@ func (m *pgDistribution) informed(h *engine.Host) (*pgRun, error) {
 // Settle does nothing: no server runs.
 func (m *pgDistribution) Settle(context.Context, *engine.Host) error { return nil }
 
+// Unsettle does nothing, either.
+func (m *pgDistribution) Unsettle(context.Context, *engine.Host) error { return nil }
+
 // Stock takes the checksums of a cluster, by the server that it is of; the old
 // one says first what is to be known of it.
 func (m *pgDistribution) Stock(ctx context.Context, h *engine.Host, dir string) (has inplace.Stock, err error) {

@@ -354,13 +354,16 @@ func (r *Upgrade) dial(ctx context.Context) (*resp, error) {
 
 // Settle has the running server write everything down. One that writes a dump
 // when it stops, or appends to files, needs no telling.
-func (r *Upgrade) Settle(ctx context.Context, _ *engine.Host) error {
+func (r *Upgrade) Settle(ctx context.Context, h *engine.Host) error {
 	c, err := r.dial(ctx)
 	if err == nil {
 		defer c.Close()
 		_ = c.SetDeadline(time.Now().Add(engine.Patience))
-		// A server without a moment to save at would drop what comes after SAVE.
-		if _, err = c.do("CONFIG", "SET", "save", "3600 1"); err == nil {
+		if err = rememberMoments(c, h); err == nil {
+			// A server without a moment to save at would drop what comes after SAVE.
+			_, err = c.do("CONFIG", "SET", "save", settled)
+		}
+		if err == nil {
 			_, err = c.do("SAVE") // a disk that is full shows now
 		}
 		if err != nil && strings.Contains(err.Error(), "save already in progress") {
@@ -374,6 +377,50 @@ func (r *Upgrade) Settle(ctx context.Context, _ *engine.Host) error {
 		return nil
 	}
 	return fmt.Errorf("the server writes nothing down when it stops, and it can't be told to: %w", err)
+}
+
+// settled are the moments at which a server saves that is about to be stopped.
+const settled = "3600 1"
+
+// moments are those at which a server saves.
+func moments(c *resp) (string, error) {
+	answer, err := c.do("CONFIG", "GET", "save")
+	if all := texts(answer); err == nil && len(all) == 2 {
+		return all[1], nil
+	}
+	return "", errors.Join(err, errors.New("the server doesn't say when it saves"))
+}
+
+// rememberMoments keeps them for Unsettle; those of the first try count.
+func rememberMoments(c *resp, h *engine.Host) error {
+	var was string
+	if h.ReadFile(inplace.SettingFile, &was) == nil {
+		return nil
+	}
+	was, err := moments(c)
+	if err != nil {
+		return err
+	}
+	return h.WriteFile(inplace.SettingFile, was)
+}
+
+// Unsettle has a server save when it did before Settle: it goes on with what was to be
+// for its end alone. One that was started again has its own configuration.
+func (r *Upgrade) Unsettle(ctx context.Context, h *engine.Host) error {
+	var was string
+	if h.ReadFile(inplace.SettingFile, &was) != nil { // it was set to nothing
+		return nil
+	}
+	c, err := r.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if now, err := moments(c); err != nil || now != settled {
+		return err
+	}
+	_, err = c.do("CONFIG", "SET", "save", was)
+	return err
 }
 
 // refusedUs reports whether a server would not have us command it.
