@@ -72,7 +72,10 @@ func (ix *Index) Date() *string {
 func (ix *Index) Releases() []api.ReleaseInfo { return ix.tables.Releases() }
 
 // Check is the error of a release that the index has nothing of.
-func (ix *Index) Check(name string) error { return ix.tables.Check(name) }
+func (ix *Index) Check(name string) error {
+	_, err := ix.tables.Release(name)
+	return err
+}
 
 // Resolve says what the named packages of a release are, one result for each
 // name in the same order. Its errors are an *api.Error UNKNOWN_RELEASE, or that

@@ -35,3 +35,14 @@ func (l *Line) Own(name string) (record.Listed, bool) {
 func (l *Line) MayHaveLost(r *RPM) bool {
 	return l.Line == "el" && !l.Lists() && r.NewestBefore(l.Level) > 0 && !r.Has(l) && !l.At(r) && !r.InEPEL(l)
 }
+
+// Listed reports whether a level is one of EL whose list is nearly whole, and all that is
+// known of the release's.
+func (l *Line) Listed(level int) bool { return l.Known && !l.Lists() && level >= record.WholeLists }
+
+// Drops reports whether the lists say that EL has a package no more: that of a level
+// before the next has it, neither that of the next nor the release's does, and EPEL has
+// not taken it.
+func (l *Line) Drops(r *RPM, next int) bool {
+	return l.Listed(next) && !l.At(r) && !r.InEPEL(l) && r.NewestBefore(next) > 0
+}

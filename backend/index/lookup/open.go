@@ -21,7 +21,7 @@ func Open(file *table.File) *Tables {
 		t := tablesOf(file, r)
 		ix.BySlug[r.Slug] = t
 		ix.Order = append(ix.Order, r.Slug)
-		if ofDebian(r) {
+		if r.Family == release.Debian {
 			ix.Debian = append([]*Release{t}, ix.Debian...)
 		}
 	}

@@ -68,7 +68,7 @@ func (ix *Tables) ResolveOne(t *Release, name string, seen *Memo) (record.Record
 		match      api.Match
 		confidence float64
 	}{
-		{kernel, api.MatchAlias, kernelConfidence},
+		{record.KernelMeta, api.MatchAlias, kernelConfidence},
 		{t.Provides.Get, api.MatchProvides, providesConfidence},
 		{t.sources.Get, api.MatchSource, sourceConfidence},
 	} {
@@ -132,8 +132,4 @@ var inNames = func() (all [256]bool) {
 func BareName(name string) string {
 	bare, _ := record.Cut(name, ':')
 	return bare
-}
-
-func kernel(name string) (string, bool) {
-	return record.KernelMeta(name)
 }

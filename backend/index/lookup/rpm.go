@@ -18,15 +18,13 @@ func (ix *Tables) rpmRelease(r release.Release, others func() map[string]bool) *
 	if line != "suse" {
 		others = nil
 	}
-	return &Release{
-		Slug: r.Slug, Release: r, Names: ix.rpmNames, canonicals: ix.rpmCanonicals,
-		Provides: ix.File.Table(r.Slug + record.ProvidesTable), sources: ix.File.Table(""),
-		files: ix.File.Table(r.Slug + record.FilesTable), Owners: ix.File.Table(r.Slug + record.OwnersTable),
-		RPM: &Line{
-			Line: line, Level: n, Known: known, others: others,
-			list: record.ListOf(r, line, n), shared: ix.rpmLists, rpms: ix.File.Table(r.Slug + record.RPMsTable), Obsoletes: ix.File.Table(r.Slug + record.ObsoletesTable),
-		},
+	t := tablesOf(ix.File, r)
+	t.Names, t.canonicals = ix.rpmNames, ix.rpmCanonicals
+	t.RPM = &Line{
+		Line: line, Level: n, Known: known, others: others,
+		list: record.ListOf(r, line, n), shared: ix.rpmLists, rpms: ix.File.Table(r.Slug + record.RPMsTable), Obsoletes: ix.File.Table(r.Slug + record.ObsoletesTable),
 	}
+	return t
 }
 
 // suseNames are those that SUSE gives to other packages than EL.

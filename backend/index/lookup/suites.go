@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"svc/backend/index/record"
-	"svc/backend/release"
 )
 
 // NearestSuites are the suites by their distance from one.
@@ -36,9 +35,6 @@ func (ix *Tables) OtherReleases(t *Release) []*Release {
 	}
 	return all
 }
-
-// ofDebian reports whether a release is one of Debian itself.
-func ofDebian(r release.Release) bool { return r.Family == release.Debian }
 
 // Chain is the way from a release to another of the same distribution, both
 // included, over every release between them that the index has.

@@ -117,12 +117,6 @@ func (t *Release) listing() api.Listing {
 // Lists reports whether the own list of a release was imported.
 func (t *Release) Lists() bool { return t.Names.Len() > 0 }
 
-// Check is the error of a release that the index has nothing of.
-func (ix *Tables) Check(name string) error {
-	_, err := ix.Release(name)
-	return err
-}
-
 // Release finds the tables of a release by slug or alias. Its error is an
 // *api.Error that lists the nearest releases with data.
 func (ix *Tables) Release(name string) (*Release, error) {

@@ -1,6 +1,10 @@
 package record
 
-import "svc/backend/api"
+import (
+	"strings"
+
+	"svc/backend/api"
+)
 
 // Trail is what a package becomes in a neighbouring release. A package without
 // one stays as it is.
@@ -10,6 +14,14 @@ type Trail struct {
 	Targets    []string
 	Method     string
 	Candidates []string // where the relation is unknown
+}
+
+// Alternatives are the packages of which one is meant by the i-th of some targets.
+func Alternatives(targets []string, i int) []string {
+	if strings.Contains(targets[i], "|") {
+		return strings.Split(targets[i], "|")
+	}
+	return targets[i : i+1]
 }
 
 // The methods of trails, that is the evidence for them.

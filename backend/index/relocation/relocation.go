@@ -76,11 +76,13 @@ func (h places) relocated(canonical string, p *course.Course) ([]api.Relocation,
 	for _, name := range p.Names {
 		m.next = h.Target.Shipped(m.next, name, compared)
 	}
-	if across := h.acrossFamilies(m); len(across) > 0 {
-		return across, nil
-	}
 	var rows []record.CuratedConfig
-	if !h.Source.Foreign() && !h.Target.Foreign() { // the rows have the paths of Debian's packages
+	if h.Source.Foreign() || h.Target.Foreign() {
+		found := h.ofFamilies(m)
+		if found = append(found, h.defaults(m, found)...); len(found) > 0 {
+			return found, nil
+		}
+	} else { // the rows have the paths of Debian's packages
 		var err error
 		if rows, err = lookup.Curated[record.CuratedConfig](h.Tables.Config, canonical); err != nil {
 			return nil, err
@@ -105,17 +107,9 @@ type move struct {
 // curated are the relocations of curated rows that hold.
 func (m *move) curated(rows []record.CuratedConfig) []api.Relocation {
 	relocations := []api.Relocation{}
-	if len(rows) == 0 {
-		return relocations
-	}
-	fill := strings.NewReplacer("{source}", m.version, "{target}", m.nextVersion)
 	for _, row := range rows {
-		r := row.Relocation
-		r.From, r.Note = fill.Replace(r.From), fill.Replace(r.Note)
-		if r.To != nil {
-			r.To = new(fill.Replace(*r.To))
-		}
-		if m.h.Holds(row.Span, m.version != m.nextVersion) && (r.To == nil || *r.To != r.From) {
+		r, known := filled(row.Relocation, m.version, m.nextVersion)
+		if known && m.h.Holds(row.Span, m.version != m.nextVersion) && deref(r.To) != r.From {
 			relocations = append(relocations, r)
 		}
 	}

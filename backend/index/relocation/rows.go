@@ -63,12 +63,20 @@ func (r familyRow) appendTo(all []api.Relocation) []api.Relocation {
 	if to := r.to; to != "" {
 		r.To = &to
 	}
-	if r.Kind != relocateAccount {
-		return append(all, r.Relocation)
+	for _, kind := range r.kinds() {
+		r.Kind = kind
+		all = append(all, r.Relocation)
 	}
-	group := r.Relocation
-	r.Kind, group.Kind = api.RelocateUser, api.RelocateGroup
-	return append(all, r.Relocation, group)
+	return all
+}
+
+// kinds are those as which a row is told: one for an account is told of its user and of
+// its group.
+func (r familyRow) kinds() []api.RelocationKind {
+	if r.Kind == relocateAccount {
+		return []api.RelocationKind{api.RelocateUser, api.RelocateGroup}
+	}
+	return []api.RelocationKind{r.Kind}
 }
 
 // side is a family of releases, or several; with a number behind a dash it
@@ -142,8 +150,7 @@ var backNotes = map[api.RelocationKind]string{
 	relocateAccount: "The account and its group have another name or number.",
 }
 
-// relocateAccount is the kind of a row for a user and for the group of its name; it
-// is told as one of each.
+// relocateAccount is the kind of a row for a user and for the group of its name.
 const relocateAccount api.RelocationKind = "account"
 
 // back is the row of software read from its end: the way from Debian to another
@@ -183,23 +190,17 @@ func readFamilies() familyRows {
 // readEnds reads the first columns of a line: software and sides. The others
 // follow.
 func readEnds(line string) (software string, e ends, others string) {
-	software, others = record.Column(line)
-	source, others := record.Column(others)
-	target, others := record.Column(others)
+	var source, target string
+	others = record.Columns(line, &software, &source, &target)
 	return software, ends{side(source), side(target)}, others
 }
 
-// read reads the other columns: from, to, kind, action, note and provenance. A
-// dash is an empty column.
+// read reads the other columns: from, to, kind, action, note and provenance.
 func (e ends) read(others string) familyRow {
-	var c [5]string
-	for i := range c {
-		c[i], others = record.Column(others)
-	}
-	if c[1] == "-" {
-		c[1] = ""
-	}
-	return familyRow{e, api.Relocation{From: c[0], Kind: api.RelocationKind(c[2]), Action: api.RelocationAction(c[3]), Note: c[4]}, c[1]}
+	r, kind, action := familyRow{ends: e}, "", ""
+	record.Columns(others, &r.From, &r.to, &kind, &action, &r.Note)
+	r.to, r.Kind, r.Action = tsv.Said(r.to), api.RelocationKind(kind), api.RelocationAction(action)
+	return r
 }
 
 // shortened is a canonical without what the index adds to the name of software
@@ -279,7 +280,7 @@ func (f familyRows) between(software string, source, target release.Release) (al
 	told := func(r api.Relocation) bool { return slices.ContainsFunc(later, samePlace(r)) }
 	forth = slices.DeleteFunc(forth, told)
 	if len(back) > 0 {
-		back = slices.DeleteFunc(current(f.namesAt(software, source, target).staying(back), renamed), told)
+		back = slices.DeleteFunc(current(staying(back, f.namesAt(software, source, target)), renamed), told)
 	}
 	return slices.Concat(later, forth, back), len(later) + len(forth)
 }
@@ -287,59 +288,41 @@ func (f familyRows) between(software string, source, target release.Release) (al
 // usualRows are as many as most software has in one direction.
 const usualRows = 16
 
-// namesAt are what the rows of software name on the side of a move's target.
-func (f familyRows) namesAt(software string, source, target release.Release) *names {
-	there := &names{}
+// namesAt are what the rows of software name on the side of a move's target, by kind.
+// What the rows between other families name counts for accounts alone: a file or a unit
+// may be long gone.
+func (f familyRows) namesAt(software string, source, target release.Release) map[api.RelocationKind][]string {
+	names := map[api.RelocationKind][]string{}
 	for _, rows := range f.rows[software] {
-		if there.begins, there.ends = rows.source.has(target), rows.target.has(target); !there.begins && !there.ends {
+		begins, ends := rows.source.has(target), rows.target.has(target)
+		if !begins && !ends {
 			continue
 		}
-		there.between = rows.hold(source, target) || rows.turned().hold(source, target)
+		between := rows.hold(source, target) || rows.turned().hold(source, target)
 		for r := range rows.all() {
-			there.take(r)
+			for _, kind := range r.kinds() {
+				if !between && kind != api.RelocateUser && kind != api.RelocateGroup {
+					continue
+				}
+				if begins {
+					names[kind] = append(names[kind], r.From)
+				}
+				if ends && r.to != "" {
+					names[kind] = append(names[kind], r.to)
+				}
+			}
 		}
 	}
-	return there
-}
-
-// names are what rows name on the side of a target, each with its kind: at which end
-// of a row, and whether that is between the very sides of a move. What other
-// families' rows name counts for accounts alone: a file or a unit may be long gone.
-type names struct {
-	begins, ends, between bool
-	all                   map[api.RelocationKind][]string
-}
-
-func (n *names) take(r familyRow) {
-	account := r.Kind == relocateAccount || r.Kind == api.RelocateUser || r.Kind == api.RelocateGroup
-	if !n.between && !account {
-		return
-	}
-	if n.all == nil {
-		n.all = map[api.RelocationKind][]string{}
-	}
-	kinds := []api.RelocationKind{r.Kind}
-	if r.Kind == relocateAccount {
-		kinds = []api.RelocationKind{api.RelocateUser, api.RelocateGroup}
-	}
-	for _, kind := range kinds {
-		if n.begins {
-			n.all[kind] = append(n.all[kind], r.From)
-		}
-		if n.ends && r.to != "" {
-			n.all[kind] = append(n.all[kind], r.to)
-		}
-	}
+	return names
 }
 
 // staying puts before each relocation of what the target has under the same name
 // that it keeps it: rows that are read backwards tell what else leads there.
-func (n *names) staying(back []api.Relocation) []api.Relocation {
+func staying(back []api.Relocation, names map[api.RelocationKind][]string) []api.Relocation {
 	var all []api.Relocation
 	for _, r := range back {
-		if known := slices.ContainsFunc(all, samePlace(r)); !known && deref(r.To) != r.From && slices.Contains(n.all[r.Kind], r.From) {
-			from := r.From
-			all = append(all, api.Relocation{From: from, To: &from, Kind: r.Kind, Action: r.Action, Note: "It has the same name there."})
+		if known := slices.ContainsFunc(all, samePlace(r)); !known && deref(r.To) != r.From && slices.Contains(names[r.Kind], r.From) {
+			all = append(all, api.Relocation{From: r.From, To: new(r.From), Kind: r.Kind, Action: r.Action, Note: "It has the same name there."})
 		}
 		all = append(all, r)
 	}
@@ -373,17 +356,8 @@ func current(found []api.Relocation, renamed []familyRow) []api.Relocation {
 	return found
 }
 
-// acrossFamilies are the rows of software for the move, with the versions of
-// both sides filled in. A row whose version is not known is left out.
-func (h places) acrossFamilies(m *move) []api.Relocation {
-	if !h.Source.Foreign() && !h.Target.Foreign() {
-		return nil
-	}
-	found := h.ofFamilies(m)
-	return append(found, h.defaults(m, found)...)
-}
-
-// ofFamilies are the rows of what moves; a path of the same version needs none.
+// ofFamilies are the rows of what moves, with the versions of both sides filled in. A row
+// whose version is not known is left out; a path of the same version needs none.
 func (h places) ofFamilies(m *move) []api.Relocation {
 	if m.software == "" {
 		return []api.Relocation{}
@@ -498,7 +472,7 @@ func (h places) grounds(p *course.Course, r api.Relocation) int {
 		below = to + "/"
 	}
 	for _, name := range p.Names {
-		if len(h.shippedBelow(name, below)) > 0 {
+		if below != "" && len(h.Target.Shipped(nil, name, below)) > 0 {
 			return shipped
 		}
 	}
@@ -515,15 +489,6 @@ func (h places) grounds(p *course.Course, r api.Relocation) int {
 
 // shipped is more than any name speaks for a place.
 const shipped = 100
-
-// shippedBelow are the files that a package of the target has below a folder; none
-// where no folder is given.
-func (h places) shippedBelow(name, folder string) []string {
-	if folder == "" {
-		return nil
-	}
-	return h.Target.Shipped(nil, name, folder)
-}
 
 // wordsIn counts the words of a package's name that are folders of a path: of
 // php8.4-fpm, /etc/php/8.4/fpm/php.ini has one.
@@ -545,14 +510,12 @@ func deref(s *string) string {
 
 // majorMinor is a version as the paths of software have it: 8.4 of PHP, 17 of
 // PostgreSQL.
-var majorMinor = sync.OnceValue(func() map[string]*lazyregexp.Regexp {
-	return map[string]*lazyregexp.Regexp{"php": lazyregexp.New(`^(?:[0-9]+:)?([0-9]+\.[0-9]+)`), "postgresql": lazyregexp.New(`^(?:[0-9]+:)?([0-9]+)`)}
-})
+var majorMinor = map[string]*lazyregexp.Regexp{"php": lazyregexp.New(`^(?:[0-9]+:)?([0-9]+\.[0-9]+)`), "postgresql": lazyregexp.New(`^(?:[0-9]+:)?([0-9]+)`)}
 
 // versionOf is the version of software in the target's paths: that which its
 // general package has, where the canonical's own does not say.
 func (h places) versionOf(software, own string) string {
-	form := majorMinor()[software]
+	form := majorMinor[software]
 	if form == nil || h.Target.RPM != nil {
 		return own
 	}

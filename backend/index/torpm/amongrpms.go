@@ -43,7 +43,7 @@ func (h *Path) amongRPMs(p *course.Course, canonical string) {
 		p.Names[0], p.Relation, p.Confidence = general, api.RelationReplaced, record.RowConfidence
 		p.Found = course.ByRow
 	case !h.Source.RPM.Known && h.Target.RPM.Known && r.Levels == "":
-		if _, row := h.trail(h.levels[h.Source.RPM.Level], r.Name); !row {
+		if _, row := h.trail(h.Source.RPM.Level, r.Name); !row {
 			h.otherLine(p, r)
 			h.spell(p)
 			return

@@ -19,7 +19,7 @@ func (h *Path) nameToday(name string) string {
 	if h.Source.RPM.Line != "suse" || h.Source.RPM.Level <= suseRows {
 		return name
 	}
-	t := course.Step(func(name string) (string, bool) { return h.trail(h.levels[suseRows], name) }, name)
+	t := course.Step(func(name string) (string, bool) { return h.trail(suseRows, name) }, name)
 	if t.Relation != api.RelationRenamed || len(t.Targets) != 1 {
 		return name
 	}
@@ -106,7 +106,7 @@ func forPython3(name string) []string {
 // climb follows a line's trails from a level to the target's.
 func (h *Path) climb(p *course.Course, from int) {
 	for n := from; n < h.Target.RPM.Level; n++ {
-		trails := func(name string) (string, bool) { return h.trail(h.levels[n], name) }
+		trails := func(name string) (string, bool) { return h.trail(n, name) }
 		if h.withItsWhole(p.Names, trails) {
 			p.Relation, p.Confidence, p.Names, p.Methods = api.RelationRemoved, course.WholeConfidence, nil, append(slices.Clip(p.Methods), record.Curated)
 			return
@@ -131,15 +131,6 @@ func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone
 	return later, true
 }
 
-// levelTrails are those of every level of the target's line, by the level.
-func (h *Path) levelTrails() []levelTrails {
-	all, line := make([]levelTrails, lookup.MaxLevel), h.Target.RPM.Line
-	for n := range all {
-		all[n] = levelTrails{&h.Tables.Levels[line][n], nextLevel(line, n)}
-	}
-	return all
-}
-
 // nextLevel is the level after one: SUSE has none between 12 and 15.
 func nextLevel(line string, n int) int {
 	if line == "suse" {
@@ -148,25 +139,27 @@ func nextLevel(line string, n int) int {
 	return n + 1
 }
 
-// trail finds the trail of a name.
-func (h *Path) trail(t levelTrails, name string) (trail string, ok bool) {
+// trail finds what becomes of a name after a level: its row, else, unless the next level
+// is known to have the name, that of the longest pattern, else what the lists of EL say.
+func (h *Path) trail(level int, name string) (trail string, ok bool) {
 	if h.keeps(name) {
 		return "", false
 	}
-	if trail, ok = t.rows.Get(name); ok {
+	rows, next := &h.levels[level], nextLevel(h.Target.RPM.Line, level)
+	if trail, ok = rows.Get(name); ok {
 		return trail, !h.epelKeeps(name, trail)
 	}
-	row := t.rows.Patterns().Longest(name)
-	if row == nil && !t.listed(h.Target.RPM) {
+	row := rows.Patterns().Longest(name)
+	if row == nil && !h.Target.RPM.Listed(next) {
 		return "", false
 	}
 	r, _ := h.Seen.Find(h.Target, name)
 	switch {
-	case r.AtLevel(h.Target.RPM.Line, t.next):
+	case r.AtLevel(h.Target.RPM.Line, next):
 		return "", false
 	case row != nil:
 		return strings.ReplaceAll(row.Value, "*", row.Stood(name)), true
-	case t.drops(r, h.Target.RPM) && h.ownRPMs(name) == "":
+	case h.Target.RPM.Drops(r, next) && h.ownRPMs(name) == "":
 		return droppedTrail, true
 	}
 	return "", false
@@ -197,21 +190,8 @@ func (h *Path) keeps(name string) bool {
 	return r.Has(h.Target.RPM)
 }
 
-// listed reports whether the next level is one of EL whose list is nearly whole,
-// and all that is known of the target's.
-func (t levelTrails) listed(target *lookup.Line) bool {
-	return target.Known && !target.Lists() && t.next >= record.WholeLists
-}
-
 // droppedTrail is the trail of what EL has no more.
 var droppedTrail = record.EncodeTrail(record.Trail{Relation: api.RelationRemoved, Confidence: course.DroppedConfidence, Method: course.Dropped})
-
-// drops reports whether the lists say that EL has a package no more: that of a
-// level before the next has it, neither that of the next nor the target's does,
-// and EPEL has not taken it.
-func (t levelTrails) drops(r *lookup.RPM, target *lookup.Line) bool {
-	return t.listed(target) && !target.At(r) && !r.InEPEL(target) && r.NewestBefore(t.next) > 0
-}
 
 // withItsWhole reports whether a package goes because what it is a part of does:
 // rows name the library alone, not its headers, and no list has every part.

@@ -133,11 +133,8 @@ func (h *Path) underItsName(p *course.Course, confidence float64) {
 // ownName is the rpm of the target's line for the first package of Debian that
 // has one, which is named with its alternatives.
 func (h *Path) ownName(targets []string, strictly bool) (own counterpart, alternatives []string, name string) {
-	for i, target := range targets {
-		alternatives = targets[i : i+1]
-		if strings.Contains(target, "|") {
-			alternatives = strings.Split(target, "|")
-		}
+	for i := range targets {
+		alternatives = record.Alternatives(targets, i)
 		for _, name = range alternatives {
 			if own, found := h.reverse(name, strictly); found {
 				return own, alternatives, name

@@ -1,6 +1,7 @@
 package torpm
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -64,19 +65,15 @@ func owners(t, other *lookup.Release) []string {
 }
 
 // ofEL is the name that EL has for the own one of a distribution near to it.
-func (h *ownNames) ofEL(name string) string {
-	for _, names := range h.general {
-		if general, ok := names[name]; ok {
-			return general
-		}
-	}
-	return name
-}
+func (h *ownNames) ofEL(name string) string { return cmp.Or(nearestOf(h.general, name), name) }
 
 // ownRPMs are the relation and the names that the target has in place of an rpm
 // of EL; empty where they are the same.
-func (h *ownNames) ownRPMs(name string) string {
-	for _, names := range h.own {
+func (h *ownNames) ownRPMs(name string) string { return nearestOf(h.own, name) }
+
+// nearestOf is the row of a name in the first of some that have one.
+func nearestOf(all []map[string]string, name string) string {
+	for _, names := range all {
 		if value, ok := names[name]; ok {
 			return value
 		}
@@ -103,7 +100,7 @@ func (h *ownNames) inOwnNames(p *course.Course) {
 		next.Found = course.ByRow
 		next = next.With(strings.Fields(own))
 	}
-	if len(next.Names) == 0 && len(p.Names) > 0 {
+	if len(next.Names) == 0 {
 		next.Relation = api.RelationRemoved
 	}
 	next.Settle(p.Source.Name)

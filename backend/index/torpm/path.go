@@ -11,16 +11,8 @@ import (
 type Path struct {
 	*course.Pair
 	ownNames
-	levels    []levelTrails // of the target's line, by level
-	elsewhere api.Caveat    // where a package may be that the target's lists lack
-}
-
-// levelTrails are what becomes of rpms after a level of the target's line: the row
-// of a name, else, unless the next level is known to have the name, that of the
-// longest pattern, else what the lists of EL say.
-type levelTrails struct {
-	rows *lookup.NamedRows
-	next int
+	levels    []lookup.NamedRows // what becomes of rpms after each level of the target's line
+	elsewhere api.Caveat         // where a package may be that the target's lists lack
 }
 
 // lacks reports whether the list of a release of EL is nearly whole, and has no such rpm.

@@ -105,7 +105,6 @@ func (p *preferred) add(r counterpart) {
 // libraries come as dependencies.
 func (h *Path) withoutRPM(p *course.Course) {
 	switch r := record.Role(p.Source.Canonical); {
-	case !h.Target.RPM.Lists():
 	case r == api.RoleLib || r == api.RoleLang:
 		p.Relation, p.Confidence = api.RelationIncluded, course.Unlisted
 	default:

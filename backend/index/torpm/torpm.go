@@ -10,9 +10,7 @@ import (
 
 // New is the path between two releases.
 func New(between *course.Pair) *Path {
-	h := &Path{Pair: between, ownNames: readOwnNames(between), elsewhere: elsewhere(between.Target)}
-	h.levels = h.levelTrails()
-	return h
+	return &Path{Pair: between, ownNames: readOwnNames(between), levels: between.Tables.Levels[between.Target.RPM.Line], elsewhere: elsewhere(between.Target)}
 }
 
 // For is the path for another call between the same releases.

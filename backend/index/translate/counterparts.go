@@ -18,20 +18,19 @@ const (
 	unlistedThere = 0.6  // nobody is known to have it there
 )
 
-// counterpartWay is a way from such a family, or to it.
-type counterpartWay struct{ *Path }
-
-// source is the package that a canonical names, as the source of a course.
-func (h counterpartWay) source(canonical string) record.Record {
-	from := h.Path.Source.Counterparts
+// counterpartSource is the package of such a family that a canonical names, as the source
+// of a course.
+func (h *Path) counterpartSource(canonical string) record.Record {
+	from := h.Source.Counterparts
 	name := from.Names().By(canonical, from.Owners(), &lookup.Names{Tables: h.Tables})
 	return record.Record{Name: name, Canonical: canonical, Major: from.Names().VersionIn(name)}
 }
 
-// from follows a package to another system: what it is in Debian, and that there.
-func (h counterpartWay) from(canonical string) course.Course {
-	r := h.source(canonical)
-	t, ok := h.Path.Source.Counterparts.Names().Trail(r.Name, &lookup.Names{Tables: h.Tables})
+// fromCounterpart follows a package of such a family to another system: what it is in
+// Debian, and that there.
+func (h *Path) fromCounterpart(canonical string) course.Course {
+	r := h.counterpartSource(canonical)
+	t, ok := h.Source.Counterparts.Names().Trail(r.Name, &lookup.Names{Tables: h.Tables})
 	switch {
 	case !ok:
 		return course.Course{Source: r, Relation: api.RelationUnknown}
@@ -42,9 +41,9 @@ func (h counterpartWay) from(canonical string) course.Course {
 }
 
 // overDebian follows a trail to packages of Debian, and these to a release of rpms.
-func (h counterpartWay) overDebian(r record.Record, t record.Trail) course.Course {
+func (h *Path) overDebian(r record.Record, t record.Trail) course.Course {
 	debian := h.Tables.Stable()
-	p := Between(h.Tables, h.Path.Source, debian).byTrail(r, t)
+	p := Between(h.Tables, h.Source, debian).byTrail(r, t)
 	if len(p.Names) == 0 {
 		return p
 	}
@@ -64,14 +63,14 @@ func (h counterpartWay) overDebian(r record.Record, t record.Trail) course.Cours
 	return end
 }
 
-// to follows a package to such a family: by the row of its name in Debian, or of what it is
+// toCounterpart follows a package to such a family: by the row of its name in Debian, or of what it is
 // there today; else it is taken to have that name, which is a question.
-func (h counterpartWay) to(canonical string) course.Course {
-	if h.Path.Source.Counterparts != nil {
-		return h.among(canonical)
+func (h *Path) toCounterpart(canonical string) course.Course {
+	if h.Source.Counterparts != nil {
+		return h.amongCounterparts(canonical)
 	}
 	var p course.Course
-	Between(h.Tables, h.Path.Source, h.Tables.Stable()).Follow(&p, canonical)
+	Between(h.Tables, h.Source, h.Tables.Stable()).Follow(&p, canonical)
 	for _, name := range append([]string{p.Source.Name}, p.Names...) {
 		if names, relation := h.Target.Counterparts.Names().Named(name); len(names) > 0 {
 			q := course.Course{Source: p.Source, Relation: relation, Confidence: record.RowConfidence, Names: names, Found: course.ByRow}
@@ -91,14 +90,14 @@ func (h counterpartWay) to(canonical string) course.Course {
 	return h.listed(p, listedThere, course.Unsure)
 }
 
-// among follows a package from one release of the line to another: by the rows of both, else
+// amongCounterparts follows a package from one release of the line to another: by the rows of both, else
 // under its own name.
-func (h counterpartWay) among(canonical string) course.Course {
-	r := h.source(canonical)
+func (h *Path) amongCounterparts(canonical string) course.Course {
+	r := h.counterpartSource(canonical)
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}, Found: course.ByRow}
-	names, relation := h.Path.Source.Counterparts.Names().Later(r.Name, h.Target.Counterparts.Names())
+	names, relation := h.Source.Counterparts.Names().Later(r.Name, h.Target.Counterparts.Names())
 	switch {
-	case h.Path.Source == h.Target, relation == api.RelationSame:
+	case h.Source == h.Target, relation == api.RelationSame:
 		return p
 	case len(names) > 0:
 		p.Names, p.Relation, p.Confidence = names, relation, record.RowConfidence
@@ -111,7 +110,7 @@ func (h counterpartWay) among(canonical string) course.Course {
 
 // listed makes a guess as sure as it is where the target's own list has all of its names,
 // and says as surely as that is that what the list lacks is not there.
-func (h counterpartWay) listed(p course.Course, has, lacks float64) course.Course {
+func (h *Path) listed(p course.Course, has, lacks float64) course.Course {
 	if !h.Target.Lists() {
 		return p
 	}
@@ -123,8 +122,8 @@ func (h counterpartWay) listed(p course.Course, has, lacks float64) course.Cours
 	return p
 }
 
-// present makes the answer of a course that ends at packages of such a family.
-func (h counterpartWay) present(canonical string, p course.Course) (api.Translation, error) {
+// presentCounterpart makes the answer of a course that ends at packages of such a family.
+func (h *Path) presentCounterpart(canonical string, p course.Course) (api.Translation, error) {
 	t := api.Translation{Canonical: canonical, Packages: []api.TargetPackage{}, Caveats: []api.Caveat{}, Conditionals: []api.Conditional{}}
 	whole := true
 	for _, name := range p.Names {

@@ -10,7 +10,10 @@ import (
 // under that which it had or got in either of them, or by its canonical.
 func (h *Path) cross(r record.Record) course.Course {
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.CrossConfidence, Names: []string{r.Name}}
-	for _, way := range []func(course.Course) (course.Course, bool){h.sameThere, h.overTarget, h.overSource, h.sameJob} {
+	if _, ok := h.Target.Find(r.Name); ok {
+		return p
+	}
+	for _, way := range []func(course.Course) (course.Course, bool){h.overTarget, h.overSource, h.sameJob} {
 		if found, ok := way(p); ok {
 			return found
 		}
@@ -20,11 +23,6 @@ func (h *Path) cross(r record.Record) course.Course {
 	}
 	p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.GoneConfidence, nil
 	return p
-}
-
-func (h *Path) sameThere(p course.Course) (course.Course, bool) {
-	_, ok := h.Target.Find(p.Source.Name)
-	return p, ok
 }
 
 // overTarget goes over the release of the target's distribution that is nearest

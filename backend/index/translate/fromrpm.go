@@ -35,12 +35,8 @@ func (h *Path) byTrail(r record.Record, t record.Trail) course.Course {
 	if t.Method == rpm.Curated && t.Relation == api.RelationIncluded {
 		p.Confidence, p.Methods = min(t.Confidence, course.IncludedConfidence), []string{course.Included}
 	}
-	for i, target := range t.Targets {
-		alternatives := t.Targets[i : i+1]
-		if strings.Contains(target, "|") {
-			alternatives = strings.Split(target, "|")
-		}
-		p = h.arrive(p, alternatives)
+	for i := range t.Targets {
+		p = h.arrive(p, record.Alternatives(t.Targets, i))
 	}
 	if len(t.Targets) > 0 && len(p.Names) == 0 {
 		return h.nowhere(p, t.Targets)

@@ -60,9 +60,9 @@ func (h *Path) Follow(p *course.Course, canonical string) {
 	case !lookup.IsName(canonical):
 		*p = course.Course{Relation: api.RelationUnknown}
 	case h.Target.Counterparts != nil:
-		*p = counterpartWay{h}.to(canonical)
+		*p = h.toCounterpart(canonical)
 	case h.Source.Counterparts != nil:
-		*p = counterpartWay{h}.from(canonical)
+		*p = h.fromCounterpart(canonical)
 	case h.rpms != nil:
 		h.rpms.Follow(p, canonical)
 	case h.Source.RPM != nil:
@@ -203,7 +203,7 @@ func (h *Path) Present(canonical string, of *course.Course) (api.Translation, er
 	p := *of
 	if h.Target.Counterparts != nil {
 		p.Doubt()
-		return counterpartWay{h}.present(canonical, p)
+		return h.presentCounterpart(canonical, p)
 	}
 	h.trust(&p)
 	var one [1]record.Record // most courses end at one package: it need not be allocated
