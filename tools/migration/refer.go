@@ -37,6 +37,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 			texts[i] = text
 		}
 	}
+	p.Mentions = append(p.Mentions, p.mailAccounts(in, texts)...)
 	own := ownTexts(in)
 	if in.Owners != nil {
 		r.Owners = in.Owners(systemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))

@@ -368,6 +368,20 @@ func dovecotInbox(driver, path string) string {
 	return map[string]string{"maildir": path, "mbox": path + "/inbox"}[driver]
 }
 
+// dovecotParts are those of a place of mail behind its path, by their names in 2.3, with the
+// inbox that it has anyway; other is one that Dovecot 2.4 has in another form.
+func dovecotParts(parts []string) (named map[string]string, other string) {
+	named = map[string]string{"INBOX": dovecotInbox(parts[0], parts[1])}
+	for _, part := range parts[2:] {
+		key, path, _ := strings.Cut(part, "=")
+		if convert.WordsOf("dovecot-mail")[key].Now == "" {
+			return nil, key
+		}
+		named[key] = path
+	}
+	return named, ""
+}
+
 // location splits a place of mail: driver:path:KEY=path…. What it doesn't name is said
 // where it would be inherited, for 2.3 took a place as a whole.
 func (d *dovecotPage) location(i int, value string) {
@@ -382,14 +396,10 @@ func (d *dovecotPage) location(i int, value string) {
 		d.Refuse(i, "It names no format of mail.")
 		return
 	}
-	named := map[string]string{"INBOX": dovecotInbox(parts[0], parts[1])}
-	for _, part := range parts[2:] {
-		key, path, _ := strings.Cut(part, "=")
-		if convert.WordsOf("dovecot-mail")[key].Now == "" {
-			d.Refuse(i, "Dovecot 2.4 has "+key+" in another form.")
-			return
-		}
-		named[key] = path
+	named, other := dovecotParts(parts)
+	if other != "" {
+		d.Refuse(i, "Dovecot 2.4 has "+other+" in another form.")
+		return
 	}
 	lines := []string{"mail_driver = " + parts[0], "mail_path = " + parts[1]}
 	for _, key := range slices.Sorted(maps.Keys(convert.WordsOf("dovecot-mail"))) {
