@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"svc/assess"
 	"svc/assess/host"
@@ -41,32 +42,43 @@ func known(*assess.Assessment, host.FS) (all []candidate) {
 	return all
 }
 
-// eachBelow are folders of which each one in it is a place.
-var eachBelow = []struct {
+// parent is a folder of which each one in it is a place.
+type parent struct {
 	dir   string
 	kind  Kind
 	not   []string
 	links bool // that stand there are people's
-}{
-	{"/srv", Served, nil, true},
-	{"/opt", Software, []string{"containerd", "rh"}, true},
-	{"/home", Home, []string{"lost+found"}, true},
-	{"/mnt", Other, nil, true},
-	{"/var/opt", Service, nil, true},
-	{"/var/lib", Service, slices.Concat(systemState, managers()), false},
-	{"/var/spool", Queue, []string{"abrt", "abrt-upload", "anacron", "cron", "at", "lpd", "mail", "plymouth", "repackage", "rsyslog", "up2date", "clientmqueue"}, false},
-	{"/var", Other, []string{
-		".updated", "account", "adm", "agentx", "backups", "cache", "crash", "db", "empty", "games", "gopher", "kerberos", "lib", "local", "lock", "log", "lost+found", "mail", "metrics", "nis", "opt", "preserve", "run", "snap", "spool", "tmp", "www", "yp",
-	}, false},
-	{"/", Other, systemFolders, false},
 }
 
-// systemFolders are those of the root that a system has itself, or that other
-// rows look into.
-var systemFolders = []string{
-	"bin", "boot", "dev", "efi", "etc", "home", "lib", "lib32", "lib64", "libx32", "lost+found", "media", "mnt", "opt", "proc", "root", "run",
-	"sbin", "srv", "sys", "tmp", "usr", "var", "snap", "afs", "selinux", "cdrom", "sysroot", "ostree", ".autorelabel",
-}
+//go:embed parents.tsv
+var parentRows string
+
+// parents are those of the table; a word behind an at stands for a list of words.
+var parents = tsv.List(parentRows, 4, func(c []string) parent {
+	p := parent{dir: c[0], kind: Kind(c[1]), links: c[3] == "links"}
+	for name := range strings.FieldsSeq(c[2]) {
+		switch list, isList := strings.CutPrefix(name, "@"); {
+		case list == "managers":
+			p.not = append(p.not, managers()...)
+		case isList:
+			p.not = append(p.not, listOf(list)...)
+		default:
+			p.not = append(p.not, name)
+		}
+	}
+	return p
+})
+
+//go:embed lists.tsv
+var listRows string
+
+var words = sync.OnceValue(func() map[string][]string { return tsv.Words(listRows) })
+
+// listOf are the words of a list.
+func listOf(name string) []string { return words()[name] }
+
+// lists reports whether a list has a word.
+func lists(name, word string) bool { return slices.Contains(listOf(name), word) }
 
 // managers are the programs that install packages and keep their databases, of all families.
 func managers() (names []string) {
@@ -74,16 +86,6 @@ func managers() (names []string) {
 		names = append(names, c.Database, c.Manager)
 	}
 	return names
-}
-
-// systemState are folders of /var/lib with what a system knows of itself: the
-// target has its own.
-var systemState = []string{
-	"AccountsService", "NetworkManager", "PackageKit", "alternatives", "aptitude", "authselect", "blkid", "cloud", "color", "command-not-found", "dbus", "dhclient",
-	"dhcp", "dhcpcd", "dhcpcd5", "dictionaries-common", "emacsen-common", "fontconfig", "fwupd", "games", "ghostscript", "gssproxy", "hardware", "initramfs-tools", "initscripts", "insserv",
-	"ispell", "kdump", "logrotate", "locales", "machines", "man-db", "misc", "mlocate", "modules", "nfs", "ntp", "ntpsec", "chrony", "os-prober", "pam", "plocate", "polkit-1", "private", "portables", "python",
-	"rhsm", "rpcbind", "rpm-state", "rsyslog", "selinux", "sgml-base", "shells.state", "shim-signed", "smartmontools", "snapd", "stateless", "sudo", "svc", "swtpm", "systemd", "tpm", "tuned", "ubuntu-advantage",
-	"ubuntu-release-upgrader", "ucf", "udisks2", "unbound", "update-manager", "update-notifier", "update-rc.d", "upower", "urandom", "usbutils", "vim", "waagent", "xfsdump", "xml-core", "yum", "zypp", "YaST2", "ca-certificates", "iscsi", "lvm", "update-motd", "grub", "rfkill", "sss", "open-vm-tools", "xkb", "dkms", "apport", "landscape", "PolicyKit", "ieee-data", "libuuid", "rsyslog", "exim4", "postfix", "nfs-common", "sysstat", "texmf", "ureadahead",
 }
 
 // candidates lists the places that a machine may have, those that its
@@ -104,15 +106,6 @@ func engines(a *assess.Assessment, _ host.FS) (all []candidate) {
 	return all
 }
 
-// remoteTypes are file systems whose data are elsewhere.
-var remoteTypes = []string{"nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "glusterfs", "fuse.glusterfs", "fuse.sshfs", "fuse.s3fs", "fuse.ceph", "lustre", "gpfs", "afs", "9p", "virtiofs", "ocfs2", "gfs2", "davfs", "fuse.davfs2", "beegfs"}
-
-// diskTypes are file systems of a disk.
-var diskTypes = []string{"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "reiserfs", "jfs", "f2fs", "auto", "bcachefs", "nilfs2"}
-
-// systemMounts are what a system is installed on.
-var systemMounts = []string{"/", "/boot", "/boot/efi", "/efi", "/usr", "/var", "/var/log", "/var/log/audit", "/var/tmp", "/tmp", "/home", "/opt", "/srv", "/root", "/var/lib", "/usr/local"}
-
 func mounts(a *assess.Assessment) []assess.Mount {
 	if a.Running != nil {
 		return slices.Concat(a.Running.Mounts, a.Mounts)
@@ -127,9 +120,9 @@ func mounted(a *assess.Assessment, _ host.FS) []candidate {
 	for _, m := range mounts(a) {
 		switch {
 		case slices.Contains(m.Options, "bind") || strings.HasPrefix(m.Path, "/media/"):
-		case slices.Contains(remoteTypes, m.Type) || slices.Contains(m.Options, "_netdev"): // a disk of iSCSI too
+		case lists("remote-types", m.Type) || slices.Contains(m.Options, "_netdev"): // a disk of iSCSI too
 			all = append(all, candidate{path: m.Path, kind: Remote, what: m.Device, evidence: m.Evidence.Path})
-		case slices.Contains(diskTypes, m.Type) && !slices.Contains(systemMounts, path.Clean(m.Path)):
+		case lists("disk-types", m.Type) && !lists("system-mounts", path.Clean(m.Path)):
 			disks = append(disks, candidate{path: m.Path, kind: Disk, what: m.Device, evidence: m.Evidence.Path})
 		}
 	}
@@ -170,14 +163,10 @@ func exports(a *assess.Assessment, _ host.FS) (all []candidate) {
 	return all
 }
 
-// keyParents hold keys of the whole system: certificates of them are named, the
-// folder is none of a service's own.
-var keyParents = []string{"/etc", "/etc/ssl", "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki", "/etc/ssh"}
-
 func keys(a *assess.Assessment, _ host.FS) (all []candidate) {
 	for _, c := range a.Certificates {
 		dir := path.Dir(c.Key)
-		if c.Key != "" && !slices.Contains(keyParents, dir) && !below(dir, "/etc/letsencrypt") {
+		if c.Key != "" && !lists("key-parents", dir) && !below(dir, "/etc/letsencrypt") {
 			all = append(all, candidate{path: dir, kind: Keys, what: "private keys", evidence: c.Path})
 		}
 	}
@@ -187,7 +176,7 @@ func keys(a *assess.Assessment, _ host.FS) (all []candidate) {
 // homes are those of people; of a service's account only outside the system.
 func homes(a *assess.Assessment, _ host.FS) (all []candidate) {
 	for _, u := range a.Users {
-		if !u.System && u.Home != "" && !slices.Contains(systemMounts, path.Clean(u.Home)) {
+		if !u.System && u.Home != "" && !lists("system-mounts", path.Clean(u.Home)) {
 			all = append(all, candidate{path: u.Home, kind: Home, what: u.Name, evidence: "/etc/passwd"})
 		}
 	}
@@ -199,9 +188,9 @@ func entriesOf(fsys host.FS, dir string) ([]fs.DirEntry, error) {
 	return fsys.ReadDir(cmp.Or(strings.Trim(dir, "/"), "."))
 }
 
-// listed are the folders that stand in those of eachBelow.
+// listed are the folders that stand in the parents.
 func listed(_ *assess.Assessment, fsys host.FS) (all []candidate) {
-	for _, e := range eachBelow {
+	for _, e := range parents() {
 		entries, _ := entriesOf(fsys, e.dir)
 		for _, d := range entries {
 			if (d.IsDir() || d.Type() != 0) && !slices.Contains(e.not, d.Name()) {
@@ -212,18 +201,15 @@ func listed(_ *assess.Assessment, fsys host.FS) (all []candidate) {
 	return all
 }
 
-// systemFiles stand beside the folders of the root, or of a file system.
-var systemFiles = []string{".autorelabel", ".dockerenv", ".updated", "aquota.group", "aquota.user", "swap.img", "swapfile"}
-
-// loose are the files that stand beside the folders of those of eachBelow: each
+// loose are the files that stand beside the folders of the parents: each
 // such folder is a place of these alone.
 func loose(_ *assess.Assessment, fsys host.FS) (all []candidate) {
-	for _, e := range eachBelow {
+	for _, e := range parents() {
 		c := candidate{path: e.dir, kind: e.kind, what: "files beside its folders"}
 		entries, _ := entriesOf(fsys, e.dir)
 		for _, d := range entries {
 			ours := d.Type().IsRegular() || e.links && d.Type()&fs.ModeSymlink != 0
-			if ours && !slices.Contains(e.not, d.Name()) && !slices.Contains(systemFiles, d.Name()) {
+			if ours && !slices.Contains(e.not, d.Name()) && !lists("system-files", d.Name()) {
 				c.names = append(c.names, d.Name())
 			}
 		}

@@ -131,7 +131,7 @@ func secretsIn(a *assess.Assessment, dir string, c candidate) (places []candidat
 // unlisted notes the folders of whose entries places would be, where these can't be
 // had.
 func (f *finder) unlisted() {
-	for _, e := range eachBelow {
+	for _, e := range parents() {
 		if _, err := entriesOf(f.fs, e.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			f.note(e.dir, "what stands in it is in no place: it could not be listed: "+reason(err))
 		}
@@ -170,7 +170,7 @@ func (f *finder) note(what, why string) { f.d.Notes = append(f.d.Notes, Note{wha
 // isSystem tells folders that a setting may name, but that are the system's.
 func isSystem(full string) bool {
 	dir, name := path.Split(full)
-	return dir == "/" && slices.Contains(systemFolders, name) && name != "srv" && name != "opt" && name != "root"
+	return dir == "/" && lists("system-folders", name) && name != "srv" && name != "opt" && name != "root"
 }
 
 // maxLinks is as many symlinks as Linux follows.

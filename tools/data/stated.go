@@ -18,17 +18,9 @@ import (
 // there what a person's configuration has them keep. What such a text names by path,
 // and no place has, is a place of its own, unless it is a log or passes.
 
-// passing are folders of which nothing is made a place, whoever names what is there:
-// it ends with a boot, belongs to the machine's own packages, or is carried otherwise.
-var passing = []string{
-	"/var/run", "/var/lock", "/var/cache/debconf", "/var/cache/yum", "/var/cache/zypp", "/var/cache/man", "/var/cache/ldconfig", "/var/cache/fontconfig",
-	"/var/lib/aptitude", "/var/lib/rpm-state", "/var/lib/yum", "/var/lib/zypp", "/var/lib/ucf", "/var/lib/pam", "/var/lib/dbus", "/var/lib/alternatives", "/var/lib/systemd", "/var/lib/selinux",
-	"/var/lib/initramfs-tools", "/var/lib/update-rc.d", "/var/lib/update-notifier", "/var/lib/NetworkManager", "/var/lib/dhclient", "/var/lib/logrotate", "/var/lib/man-db", "/var/lib/mlocate", "/var/lib/plocate", "/var/lib/cloud", "/var/spool/cron", "/var/spool/at", "/var/spool/anacron",
-}
-
 // passed are all of them, with those of the package managers.
 var passed = sync.OnceValue(func() []string {
-	all := slices.Clone(passing)
+	all := slices.Clone(listOf("passing"))
 	for _, program := range managers() {
 		all = append(all, "/var/lib/"+program, "/var/cache/"+program)
 	}
@@ -292,20 +284,15 @@ func wordsOf(name string) (all []string) {
 	return all
 }
 
-// notLogs are words that only sound like logs.
-var notLogs = []string{"login", "logins", "logon", "logout", "logo", "logos", "logic", "logical", "catalog", "catalogs", "dialog", "dialogs", "blog", "blogs", "analog", "prolog", "epilog"}
-
 // passes reports whether a word says that a file is a log, or what a program makes
 // anew when it starts.
 func passes(w string) bool {
-	if slices.Contains(notLogs, w) {
+	if lists("not-logs", w) {
 		return false
 	}
 	return strings.HasPrefix(w, "log") || strings.HasSuffix(w, "log") || strings.HasSuffix(w, "logs") || strings.HasSuffix(w, "logfile") || strings.Contains(w, "cache") || strings.HasPrefix(w, "pid") || strings.HasSuffix(w, "pid") ||
-		slices.Contains([]string{"sock", "socket", "lock", "lockfile", "tmp", "temp", "temporary", "drift", "driftfile", "debug", "trace", "stdout", "stderr"}, w)
+		lists("passing-words", w)
 }
 
 // holds reports whether a word says that a folder holds data.
-func holds(w string) bool {
-	return slices.Contains([]string{"data", "datadir", "database", "databases", "databasedir", "db", "dbdir", "dbpath", "dbhome", "state", "statedir", "statepath", "storage", "store", "persist", "persistent", "persistence", "lease", "leases", "leasedir", "queue", "queuedir", "repository", "repo"}, w)
-}
+func holds(w string) bool { return lists("holding", w) }

@@ -21,49 +21,24 @@ type way struct {
 	replication string // what the target becomes, where the engine replicates
 }
 
-const torn = "files that are written while they are copied do not fit together"
-
-// ways of the kinds.
-var ways = map[Kind]way{
-	Web:        {method: Rsync, why: "Files of a site."},
-	Home:       {method: Rsync, why: "Files of a person."},
-	Served:     {method: Rsync, why: "Files that are served to others."},
-	Software:   {method: Rsync, why: "Installed by hand; what a package of the target brings is better taken from there."},
-	Backups:    {method: Rsync, why: "Backups that were made here."},
-	Keys:       {method: Rsync, why: "Keys and certificates: services do not start without them."},
-	Disk:       {method: Rsync, why: "A file system of its own."},
-	Other:      {method: Rsync, why: "No package made it."},
-	Repository: {method: Rsync, why: "Repositories.", unsafe: "a push while it is copied leaves objects without their references"},
-	Mail:       {method: Rsync, why: "Mailboxes.", unsafe: "mail that arrives after the copy is lost, and indexes do not fit"},
-	Queue:      {method: Rsync, why: "What waits to be delivered.", unsafe: "messages may be delivered twice, or never"},
-	Service:    {method: Rsync, why: "State of a service.", unsafe: torn},
-	Machines:   {method: Rsync, why: "Disks of virtual machines.", unsafe: "a disk that is written while it is copied is damaged"},
-	Containers: {method: Leave, why: "Images and layers are pulled or built again on the target; the volumes move by themselves."},
-	Logs:       {method: Leave, why: "Logs stay with the old machine; keep them where a policy asks for it."},
-	Remote:     {method: LeaveMounted, why: "The data are on another machine: the target mounts them too, once the source has let go."},
-}
-
-// volumes of containers move, unlike the rest of an engine's folder.
-var volumes = way{method: Rsync, why: "Volumes of containers.", unsafe: "containers write to them"}
-
-// images of containers that are systems of their own have no other copy.
-var wholeSystems = []string{"lxc", "lxd", "incus", "systemd-nspawn"}
-
-const late = "what is written after the dump is lost"
-
 // methods are how a way of a database's data is carried out.
 var methods = map[database.Way]Method{database.Dump: DumpAndLoad, database.Copy: Rsync}
 
-// engineWays are what is to be said of the recommended ways of engines.
-var engineWays = map[string]way{
-	"postgresql": {"", "A dump fits any newer version, and text is sorted by the target's own rules.", late, "a subscriber by logical replication"},
-	"mysql":      {"", "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
-	"mariadb":    {"", "A dump fits any newer version.", late, "a replica by the binary log, from a dump on"},
-	"mongodb":    {"", "A dump does not depend on the form of the data files.", late, "a member of the source's replica set, where that is one, of the same version and by MongoDB's own guide: there is no script for it"},
-	"slapd":      {"", "LDIF does not depend on the form of the database, and is loaded so fast that a consumer by syncrepl, for which the source's configuration had to change, is not worth it.", late, ""},
-	"redis":      {"", "Its dump and log are files. Valkey reads those of Redis up to 7.2; where it takes the place of a later Redis, keys are copied one by one (svc db plan).", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
-	"rabbitmq":   {Export, "Its files fit no later series, and carry the source's node name. While the source runs, have its consumers empty the queues, then: rabbitmqctl export_definitions FILE on the source, rabbitmqctl import_definitions FILE on the target (RabbitMQ's guide to blue-green upgrades).", "", ""},
-	"valkey":     {"", "Its dump and log are files.", torn + "; a dump of before is all that there is without a save", "a replica of the server"},
+//go:embed ways.tsv
+var wayRows string
+
+// kindWays and engineWays are the ways of kinds of data, and what is to be said of those
+// that are recommended for engines.
+var kindWays, engineWays = waysOf("kind"), waysOf("engine")
+
+func waysOf(of string) map[string]way {
+	all := map[string]way{}
+	for c := range tsv.Rows(wayRows, 6) {
+		if c[0] == of {
+			all[c[1]] = way{Method(tsv.Said(c[2])), c[3], tsv.Said(c[4]), tsv.Said(c[5])}
+		}
+	}
+	return all
 }
 
 // replicating are the engines of which there are scripts, and whose.
@@ -88,9 +63,6 @@ func publishes(p Place) bool {
 	return p.What != "postgresql" || err != nil || n >= 10
 }
 
-// otherEngine is an engine whose own tools are not known here.
-var otherEngine = way{method: Rsync, why: "The engine's files. They fit the same version on the target alone: compare the two before the copy. Its own export and import are safer where it has them.", unsafe: torn}
-
 func wayOf(p Place) way {
 	switch {
 	case p.Kind == Database:
@@ -98,11 +70,11 @@ func wayOf(p Place) way {
 			w.method = cmp.Or(methods[database.Recommended(p.What)], w.method)
 			return w
 		}
-		return otherEngine
-	case p.Kind == Containers && (slices.Contains(wholeSystems, p.What) || isVolumes(p)):
-		return volumes
+		return kindWays["other-engine"]
+	case p.Kind == Containers && (lists("whole-systems", p.What) || isVolumes(p)):
+		return kindWays["volumes"]
 	}
-	return ways[p.Kind]
+	return kindWays[string(p.Kind)]
 }
 
 func isVolumes(p Place) bool { return strings.HasPrefix(p.What, "volume") }
