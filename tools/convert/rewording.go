@@ -54,7 +54,7 @@ var rewordings = sync.OnceValue(func() map[string][]Rewording {
 	all := map[string][]Rewording{}
 	for row := range tsv.Rows(rewordingRows, 4) {
 		table, pattern := row[0], row[1]
-		all[table] = append(all[table], Rewording{lazyregexp.New(pattern), tsv.Said(row[2]), tsv.Said(row[3])})
+		all[table] = append(all[table], Rewording{lazyregexp.New(pattern), strings.ReplaceAll(tsv.Said(row[2]), `\n`, "\n"), tsv.Said(row[3])})
 	}
 	return all
 })

@@ -11,7 +11,7 @@ import (
 
 // readInterfaces reads a file of Debian's ifupdown.
 func (w *wiring) readInterfaces(p *convert.Page) {
-	r := ifupdownReader{w: w, p: p}
+	r := ifupdownReader{w: w}
 	for n, words := range conf.Words(p.Text()) {
 		r.line(words, position{p.From, n})
 	}
@@ -21,9 +21,7 @@ func (w *wiring) readInterfaces(p *convert.Page) {
 // ifupdownReader reads one file, stanza by stanza.
 type ifupdownReader struct {
 	w       *wiring
-	p       *convert.Page
 	i       *iface // nil for stanzas that are not needed
-	version string // inet or inet6
 	lo      bool
 	address option // whose netmask may follow
 }
@@ -87,7 +85,6 @@ func (r *ifupdownReader) stanza(f []string, at position) {
 		return
 	}
 	r.i = r.w.described(f[1], at)
-	r.version = f[2]
 	r.i.say("name", f[1], at)
 	switch f[2] + " " + f[3] {
 	case "inet static", "inet manual", "inet6 manual":

@@ -8,9 +8,6 @@ import (
 	"svc/tools/convert"
 )
 
-// nginxSnippetsAlpine are without the certificate of the rpm families' packages.
-var nginxSnippetsAlpine = slices.DeleteFunc(slices.Clone(nginxSnippets), func(s snippet) bool { return strings.Contains(s.now, "/etc/pki/") })
-
 // nginxAlpine carries nginx from Debian's family to Alpine, and back.
 func nginxAlpine(in convert.Input) (r convert.Result) {
 	enabled := in.Enabled()
@@ -29,11 +26,13 @@ func nginxAlpine(in convert.Input) (r convert.Result) {
 }
 
 func nginxLineAlpine(p *convert.Page, i int, line string, in convert.Input) {
+	// Without the certificate of the rpm families' packages.
+	snippets := slices.DeleteFunc(slices.Clone(convert.RewordingsOf("nginx-snippets")), func(s convert.Rewording) bool { return strings.Contains(s.Now, "/etc/pki/") })
 	switch {
 	case nginxRefused(p, i, line, in):
 	case convert.FromApart(in):
 		p.Reword(i, line, convert.RewordingsOf("nginx-from-alpine"))
-	case p.Reword(i, line, convert.RewordingsOf("nginx-to-alpine")), nginxIncluded(p, i, line, nginxSnippetsAlpine, nil), nginxOfDebian(p, i, line, in):
+	case p.Reword(i, line, convert.RewordingsOf("nginx-to-alpine")), nginxIncluded(p, i, line, snippets, nil), nginxOfDebian(p, i, line, in):
 	case strings.Contains(line, "ssl-cert-snakeoil"):
 		p.Refuse(i, "It is a certificate that Debian's package ssl-cert makes, which the target has not.")
 	}

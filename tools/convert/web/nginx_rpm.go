@@ -19,20 +19,6 @@ var nginxGone = []struct {
 	{lazyregexp.New(`^spdy_\w+\s|^listen\s.*\bspdy\b|^(limit_zone|perl_modules)\s`), "1.14"},
 }
 
-// snippet is a line that includes a file, with what stands in it.
-type snippet struct {
-	line *lazyregexp.Regexp
-	now  string
-}
-
-// nginxSnippets are files of Debian's packages that sites include, with what is
-// in them.
-var nginxSnippets = []snippet{
-	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?snippets/fastcgi-php\.conf"?\s*;`), "fastcgi_split_path_info ^(.+?\\.php)(/.*)$;\ntry_files $fastcgi_script_name =404;\nset $path_info $fastcgi_path_info;\nfastcgi_param PATH_INFO $path_info;\nfastcgi_index index.php;\ninclude fastcgi.conf;"},
-	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?proxy_params"?\s*;`), "proxy_set_header Host $http_host;\nproxy_set_header X-Real-IP $remote_addr;\nproxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;\nproxy_set_header X-Forwarded-Proto $scheme;"},
-	{lazyregexp.New(`^include\s+"?(/etc/nginx/)?snippets/snakeoil\.conf"?\s*;`), "ssl_certificate /etc/pki/tls/certs/localhost.crt;\nssl_certificate_key /etc/pki/tls/private/localhost.key;"},
-}
-
 // nginxModules includes what Debian's packages enable.
 var nginxModules = lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules-enabled/\*\.conf"?\s*;`)
 
@@ -81,7 +67,7 @@ func nginxLineRPM(p *convert.Page, i int, in convert.Input) {
 		p.Replace(i, own.Move(line), convert.Elsewhere(in))
 	case nginxModules.MatchString(line):
 		p.Replace(i, "include /usr/share/nginx/modules/*.conf;", convert.Whose(in.Target)+" packages enable their modules here.")
-	case nginxIncluded(p, i, line, nginxSnippets, own), p.Reword(i, line, convert.RewordingsOf("nginx-from-debian")), nginxOfDebian(p, i, line, in):
+	case nginxIncluded(p, i, line, convert.RewordingsOf("nginx-snippets"), own), p.Reword(i, line, convert.RewordingsOf("nginx-from-debian")), nginxOfDebian(p, i, line, in):
 	default:
 		p.Replace(i, nginxPlacesRPM.Then(own).Move(PHPBack(line)), convert.Elsewhere(in))
 	}
@@ -100,10 +86,10 @@ func nginxRefused(p *convert.Page, i int, line string, in convert.Input) bool {
 
 // nginxIncluded writes out what stands in a file of Debian's package, with the target's
 // own places.
-func nginxIncluded(p *convert.Page, i int, line string, snippets []snippet, own convert.Places) bool {
+func nginxIncluded(p *convert.Page, i int, line string, snippets []convert.Rewording, own convert.Places) bool {
 	for _, s := range snippets {
-		if s.line.MatchString(line) {
-			p.Replace(i, own.Move(s.now), "Debian's package has these lines in a file of its own.")
+		if s.Line.MatchString(line) {
+			p.Replace(i, own.Move(s.Now), "Debian's package has these lines in a file of its own.")
 			return true
 		}
 	}
