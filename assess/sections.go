@@ -55,8 +55,7 @@ func FieldsOf(s string) []string {
 
 // Section is a part of a file in the form of INI.
 type Section struct {
-	Name   string // in lower case
-	line   int
+	Name   string              // in lower case
 	Values map[string][]string // by keys in lower case; a key may come more than once
 }
 
@@ -75,12 +74,12 @@ func IniSections(text string) (sections []Section) {
 	for line := range conf.INI(text) {
 		switch {
 		case line.Heading:
-			sections = append(sections, Section{strings.ToLower(line.Section), line.N, map[string][]string{}})
+			sections = append(sections, Section{strings.ToLower(line.Section), map[string][]string{}})
 			continue
 		case !line.Set:
 			continue
 		case sections == nil:
-			sections = []Section{{"", 1, map[string][]string{}}}
+			sections = []Section{{"", map[string][]string{}}}
 		}
 		values, key := sections[len(sections)-1].Values, strings.ToLower(strings.TrimSpace(line.Key))
 		values[key] = append(values[key], line.Value)

@@ -122,7 +122,6 @@ func (r *reader) sqlite() {
 // SQLiteHeader is what the header of a SQLite file states.
 type SQLiteHeader struct {
 	PageSize int
-	Pages    uint32
 	Log      bool   // it is kept with a write-ahead log
 	Format   uint32 // of the schema
 	Encoding string
@@ -142,7 +141,7 @@ func ParseSQLite(b []byte) (h SQLiteHeader, err error) {
 	if h.PageSize == 1 {
 		h.PageSize = 65536
 	}
-	h.Log, h.Pages, h.Format = b[19] == 2, be.Uint32(b[28:]), be.Uint32(b[44:])
+	h.Log, h.Format = b[19] == 2, be.Uint32(b[44:])
 	if encoding := be.Uint32(b[56:]); encoding < uint32(len(sqliteEncodings)) {
 		h.Encoding = sqliteEncodings[encoding]
 	}

@@ -102,10 +102,7 @@ func decode(m *assess.Machine, what, file string, into any) bool {
 }
 
 // podmanThing is an image or container in the lists of podman's storage.
-type podmanThing struct {
-	Names []string
-	Image string
-}
+type podmanThing struct{ Names []string }
 
 func podman(m *assess.Machine, dir string) {
 	for _, kind := range []string{"image", "container"} {

@@ -229,7 +229,7 @@ func (r *rehearsing) applyRole(ctx context.Context) error {
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	var said, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &bounded{&said, maxPlay}, &bounded{&errs, 1 << 20}
+	cmd.Stdout, cmd.Stderr = &sandbox.Beginning{To: &said, Most: maxPlay}, &sandbox.Beginning{To: &errs, Most: 1 << 20}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := cmd.Run()
@@ -244,16 +244,6 @@ func (r *rehearsing) applyRole(ctx context.Context) error {
 
 // maxPlay bounds what Ansible says, in bytes.
 const maxPlay = 64 << 20
-
-type bounded struct {
-	to   *bytes.Buffer
-	most int
-}
-
-func (l *bounded) Write(p []byte) (int, error) {
-	l.to.Write(p[:min(len(p), max(0, l.most-l.to.Len()))])
-	return len(p), nil
-}
 
 // lay writes the role, and how its target is reached.
 func (r *rehearsing) lay(work string) error {
@@ -460,7 +450,7 @@ func (r *rehearsing) pipe(ctx context.Context, from, to string) error {
 	in, out := io.Pipe()
 	go func() {
 		var said bytes.Buffer
-		got, err := r.source.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", from}, Stdout: out, Stderr: &bounded{&said, 1 << 12}, Time: dataTime})
+		got, err := r.source.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", from}, Stdout: out, Stderr: &sandbox.Beginning{To: &said, Most: 1 << 12}, Time: dataTime})
 		if err == nil && got.Status != 0 {
 			err = fmt.Errorf("the source: %s", tail(said.Bytes(), 300))
 		}

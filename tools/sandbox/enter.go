@@ -85,10 +85,10 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: unix.SIGKILL}
 	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 	cmd.WaitDelay = 2 * time.Second
-	var said beginning
+	var said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
 	if c.Stdout == nil {
-		cmd.Stdout = &said
+		cmd.Stdout = &Beginning{&said, maxText}
 	}
 	if c.Stderr == nil {
 		cmd.Stderr = cmd.Stdout
@@ -99,22 +99,25 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return Result{137, said.kept.Bytes()}, nil
+		return Result{137, said.Bytes()}, nil
 	case ctx.Err() != nil:
 		return Result{}, ctx.Err()
 	case errors.As(err, &exit):
-		return Result{max(exit.ExitCode(), 1), said.kept.Bytes()}, nil
+		return Result{max(exit.ExitCode(), 1), said.Bytes()}, nil
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return Result{}, fmt.Errorf("running %s in the sandbox: %w", c.Words[0], err)
 	}
-	return Result{0, said.kept.Bytes()}, nil
+	return Result{0, said.Bytes()}, nil
 }
 
-// beginning keeps the beginning of what is written to it.
-type beginning struct{ kept bytes.Buffer }
+// Beginning takes the beginning of what is written to it, in bytes.
+type Beginning struct {
+	To   *bytes.Buffer
+	Most int
+}
 
-func (b *beginning) Write(p []byte) (int, error) {
-	b.kept.Write(p[:min(len(p), maxText-b.kept.Len())])
+func (b *Beginning) Write(p []byte) (int, error) {
+	b.To.Write(p[:min(len(p), max(0, b.Most-b.To.Len()))])
 	return len(p), nil
 }
 

@@ -10,7 +10,6 @@ import (
 type fstabLine struct {
 	device  string // as the line has it
 	path    string // without the leading slash; "." is the root
-	kind    string
 	options []string
 }
 
@@ -23,7 +22,7 @@ func parseFstab(text string) []fstabLine {
 		if len(f) < 3 || strings.HasPrefix(f[0], "#") || !strings.HasPrefix(f[1], "/") {
 			continue
 		}
-		l := fstabLine{device: unescape.Replace(f[0]), path: path.Join(".", path.Clean(unescape.Replace(f[1]))[1:]), kind: f[2]}
+		l := fstabLine{device: unescape.Replace(f[0]), path: path.Join(".", path.Clean(unescape.Replace(f[1]))[1:])}
 		if len(f) > 3 {
 			l.options = strings.Split(f[3], ",")
 		}

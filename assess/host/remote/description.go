@@ -12,11 +12,10 @@ import (
 
 // known is what a listing says of a file.
 type known struct {
-	info    host.Entry
-	changed string // time of the last change of the description
-	bare    bool   // the name alone is known
-	link    string // what it says, where it is a link that says something plain
-	denied  bool   // it is a link that this user may not read
+	info   host.Entry
+	bare   bool   // the name alone is known
+	link   string // what it says, where it is a link that says something plain
+	denied bool   // it is a link that this user may not read
 }
 
 func (k known) isLink() bool { return k.info.Mode()&fs.ModeSymlink != 0 }
@@ -64,7 +63,6 @@ func parseKnown(b []byte, prefix string) (k known, rest []byte, ok bool) {
 	if k.info.Status, ok = parseStat(fields); !ok {
 		return k, nil, false
 	}
-	k.changed = string(fields[5])
 	if k.info.Base, rest, ok = cutName(fields[7], prefix); !ok {
 		return k, nil, false
 	}

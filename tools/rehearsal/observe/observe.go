@@ -52,7 +52,7 @@ func (m *Machine) Host() (host.Host, error) {
 		c := sandbox.Command{Words: words}
 		if errorsAlone {
 			var said bytes.Buffer
-			c.Stdout, c.Stderr = io.Discard, &limited{&said, maxAnswer}
+			c.Stdout, c.Stderr = io.Discard, &sandbox.Beginning{To: &said, Most: maxAnswer}
 			r, err := m.Sandbox.Run(ctx, c)
 			return host.Answer{Status: r.Status, Text: said.Bytes()}, err
 		}
@@ -73,17 +73,6 @@ const (
 	greetingIn = 700 * time.Millisecond
 	pageIn     = 10 * time.Second
 )
-
-// limited takes the beginning of what is written to it.
-type limited struct {
-	to   *bytes.Buffer
-	most int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	l.to.Write(p[:min(len(p), max(0, l.most-l.to.Len()))])
-	return len(p), nil
-}
 
 // Observe asks the machine for everything: first what runs and listens, while nothing
 // else that asks does; of different kinds at once then; and for its log in the end.
@@ -269,7 +258,7 @@ func (m *Machine) log(ctx context.Context, o *rehearsal.Observed) {
 	var said bytes.Buffer
 	_, err := m.Sandbox.Run(ctx, sandbox.Command{
 		Words:  []string{"journalctl", "--no-pager", "--quiet", "-o", "json", "-n", "20000", "--since=@" + strconv.FormatInt(m.Since.Unix(), 10), "--output-fields=_SYSTEMD_UNIT,UNIT,PRIORITY,MESSAGE,SYSLOG_IDENTIFIER"},
-		Stdout: &limited{&said, maxLog}, Stderr: io.Discard,
+		Stdout: &sandbox.Beginning{To: &said, Most: maxLog}, Stderr: io.Discard,
 	})
 	if err != nil {
 		return
