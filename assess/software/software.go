@@ -214,7 +214,7 @@ func flatpaks(m *assess.Machine) {
 }
 
 // venvPlaces are where virtual environments of Python usually stand.
-var venvPlaces = []string{"/opt/*/pyvenv.cfg", "/opt/*/*/pyvenv.cfg", "/srv/*/pyvenv.cfg", "/srv/*/*/pyvenv.cfg", "/var/www/*/pyvenv.cfg", "/var/www/*/*/pyvenv.cfg", "/home/*/*/pyvenv.cfg", "/home/*/*/*/pyvenv.cfg", "/root/*/pyvenv.cfg", "/usr/local/*/pyvenv.cfg"}
+var venvPlaces = []string{"/opt/*/pyvenv.cfg", "/opt/*/*/pyvenv.cfg", "/opt/*/*/*/pyvenv.cfg", "/srv/*/pyvenv.cfg", "/srv/*/*/pyvenv.cfg", "/srv/*/*/*/pyvenv.cfg", "/var/www/*/pyvenv.cfg", "/var/www/*/*/pyvenv.cfg", "/var/www/*/*/*/pyvenv.cfg", "/var/lib/*/pyvenv.cfg", "/var/lib/*/*/pyvenv.cfg", "/home/*/*/pyvenv.cfg", "/home/*/*/*/pyvenv.cfg", "/root/*/pyvenv.cfg", "/usr/local/*/pyvenv.cfg", "/usr/local/*/*/pyvenv.cfg"}
 
 func venvs(m *assess.Machine) {
 	for _, file := range m.Glob(venvPlaces...) {

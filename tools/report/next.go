@@ -14,6 +14,7 @@ import (
 	"svc/backend/visible"
 	"svc/tools/database"
 	"svc/tools/migration"
+	"svc/tools/migration/naming"
 )
 
 // Step is one of the steps of a move, in their order.
@@ -499,12 +500,13 @@ var remade = []string{"! command -v update-ca-certificates >/dev/null || update-
 const ownLocales = `for f in /usr/local/share/i18n/locales/*; do [ ! -e "$f" ] || grep -q "^${f##*/}[. ]" /etc/locale.gen || echo "${f##*/}.UTF-8 UTF-8" >>/etc/locale.gen; done; locale-gen`
 
 // afterData is what has to be done once data and programs are there.
-func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+func afterData(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	s := Step{Title: "Make what follows from the data, and start what waited"}
 	for _, m := range p.Mentions {
 		switch {
 		case m.Now != "" && m.Line == 0:
 			s.Commands = append(s.Commands, fmt.Sprintf("[ ! -d %s ] || { mkdir -p %s && cp -an %s/. %s/; }", word(m.Name), word(m.Now), word(m.Name), word(m.Now)))
+			s.Commands = append(s.Commands, ofEnvironment(m, a)...)
 		case m.Now != "":
 			s.Commands = append(s.Commands, fmt.Sprintf("sed -i %s %s", visible.Word(fmt.Sprintf("%ds|%s|%s|g", m.Line, literal.Replace(m.Name), anew.Replace(m.Now))), word(m.Path)))
 		}
@@ -516,7 +518,7 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	if target, _ := release.Lookup(p.Target); target.Family.Conventions().Libc != release.Musl {
 		s.Commands = append(s.Commands, "ldconfig") // musl looks for libraries itself
 	}
-	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's: those that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."
+	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's, and virtual environments of Python are led to the target's: modules that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."
 	for _, f := range p.Findings {
 		if command, ok := libraries(f); ok {
 			s.Commands, s.Why = append(s.Commands, command), s.Why+"\n\n- "+f.Title+": one command brings the files that it names into a folder of their own. They get no updates there: build the programs anew, and take the folder and its line in /etc/ld.so.conf.d away."
@@ -526,6 +528,16 @@ func afterData(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		}
 	}
 	return s, true
+}
+
+// ofEnvironment leads a virtual environment of Python to the target's: its links name the
+// release's by its version, and its programs begin with the links (docs.python.org: venv).
+func ofEnvironment(m naming.Mention, a *assess.Assessment) []string {
+	home := path.Dir(path.Dir(m.Name))
+	if !slices.ContainsFunc(a.Software, func(s assess.Software) bool { return s.Manager == "venv" && s.Path == home }) {
+		return nil
+	}
+	return []string{fmt.Sprintf(`for l in %s/bin/python*; do [ -e "$l" ] || [ ! -L "$l" ] || ln -sfn %s "$l"; done`, word(home), word("/usr/bin/"+path.Base(m.Now)))}
 }
 
 // libraries is the command of a finding that brings what programs of people's own are
