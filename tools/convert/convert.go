@@ -33,6 +33,9 @@ type Input struct {
 	// Installed are the versions of packages on the source, by name; Brought
 	// are those that the target gets. A version may be empty.
 	Installed, Brought map[string]string
+	// Folder gives the texts of a folder of the source whose names end so, for what a
+	// configuration means by them; nil where nothing can be asked.
+	Folder func(name, end string) []File
 }
 
 // File is a file with its whole text. On the source it is where it stands; in a

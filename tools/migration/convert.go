@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"svc/assess"
 	"svc/backend/release"
@@ -101,7 +102,7 @@ func prepared(c Config) bool {
 // conversion is what converters may ask of a move.
 func conversion(in Input, p *Plan) convert.Input {
 	source, _ := release.Lookup(in.Assessment.Release)
-	of := convert.Input{Source: source, Target: in.Target, Links: map[string]string{}, Installed: map[string]string{}, Brought: map[string]string{}}
+	of := convert.Input{Source: source, Target: in.Target, Links: map[string]string{}, Installed: map[string]string{}, Brought: map[string]string{}, Folder: in.folder}
 	for _, f := range in.Assessment.Configuration {
 		if f.Link != "" {
 			of.Links[f.Path] = assess.LeadsTo(f.Path, f.Link)
@@ -116,6 +117,19 @@ func conversion(in Input, p *Plan) convert.Input {
 		}
 	}
 	return of
+}
+
+// folder are the texts of a folder of the machine whose names end so.
+func (in Input) folder(name, end string) (all []convert.File) {
+	if in.Machine == nil || in.Machine.Files == nil {
+		return nil
+	}
+	for _, file := range in.Machine.Files.Names(name) {
+		if strings.HasSuffix(file, end) {
+			all = append(all, convert.File{Path: path.Join(name, file), Text: in.Machine.Files.Text(path.Join(name, file))})
+		}
+	}
+	return all
 }
 
 // age marks the secrets of one service that would be converted, had the role them:

@@ -50,6 +50,7 @@ var registry = []converter{
 	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server", "mariadb"}, convert.Moves, database.MariaDB},
 	{"postgresql", []string{"/etc/postgresql/*/*/*.conf", "/etc/postgresql/*/*/conf.d/*.conf"}, nil, convert.ToDebian, database.PostgreSQL},
 	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*", "/etc/bind/*"}, []string{"bind9", "bind"}, convert.OfRPM, services.Named},
+	{"named-keys", []string{"/etc/bind/named.conf*", "/etc/bind/*.conf", "/etc/bind/*/*.conf", "/etc/bind/*.zones"}, []string{"bind9"}, withoutAutoDNSSEC, services.DNSSECPolicy},
 	{"postfix", []string{"/etc/postfix/main.cf"}, []string{"postfix"}, convert.Moves, mail.Postfix},
 	{"postfix-master", []string{"/etc/postfix/master.cf"}, []string{"postfix"}, convert.Moves, mail.PostfixMaster},
 	{"samba", []string{"/etc/samba/*.conf"}, []string{"samba", "samba-common-bin", "smbclient"}, convert.Moves, services.Samba},
@@ -92,6 +93,11 @@ func filters(in convert.Input) bool { return convert.FromRPM(in) || convert.With
 func withoutPkla(in convert.Input) bool {
 	_, compatible := in.Brought["polkitd-pkla"]
 	return convert.Moves(in) && !compatible && convert.HasSince("polkit", "0.106", in.Target)
+}
+
+// withoutAutoDNSSEC is a move to a BIND that signs by policies alone.
+func withoutAutoDNSSEC(in convert.Input) bool {
+	return convert.WithinDebian(in) && convert.HasSince("bind", "9.20", in.Target) && !convert.HasSince("bind", "9.20", in.Source)
 }
 
 // withNTP is a move of a machine that had ntpd.
