@@ -64,6 +64,15 @@ type Assessment struct {
 	// Unmet are what installed packages recommend and none that is installed meets, each by
 	// all of its names: rsyslog, system-log-daemon. Only dpkg says.
 	Unmet []string `json:"-"`
+	// Bounds are up to which versions packages need others, by the package. Only dpkg says.
+	Bounds map[string][]Bound `json:"-"`
+}
+
+// Bound is up to which version a package needs another.
+type Bound struct {
+	Needs    string
+	Relation string // <<, <= or =
+	Version  string
 }
 
 // System is the machine itself.

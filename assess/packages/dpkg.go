@@ -111,6 +111,8 @@ func addPackage(m *assess.Machine, p deb822.Paragraph, auto map[string]bool, rec
 	}
 	addDepends(m, p.Get("Pre-Depends"))
 	addDepends(m, p.Get("Depends"))
+	addBounds(m, name, p.Get("Pre-Depends"))
+	addBounds(m, name, p.Get("Depends"))
 	recommended.add(m, pkg, p)
 	addConffiles(m, name, p.Bytes("Conffiles"))
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/ledger"
+	"svc/backend/pkgversion"
 	"svc/backend/release"
 	"svc/backend/tsv"
 	"svc/backend/visible"
@@ -228,7 +229,7 @@ func installMade(a *assess.Assessment, name, dir string) string {
 // remadeOf are the commands that bring packages as the source has them, and have their
 // services run that ran.
 func remadeOf(p *migration.Plan, a *assess.Assessment) (commands []string) {
-	for _, name := range makeable(p) {
+	for _, name := range makeable(p, a) {
 		commands = append(commands, fmt.Sprintf(remake, name)+" && "+installMade(a, name, "/var/tmp"))
 	}
 	return commands
@@ -237,7 +238,7 @@ func remadeOf(p *migration.Plan, a *assess.Assessment) (commands []string) {
 // Remade are the packages that NEXT.md makes anew of what the source has installed, as
 // exports: they are made on the source, with nothing of it reached from elsewhere.
 func Remade(p *migration.Plan, a *assess.Assessment) (all []Export) {
-	for _, name := range makeable(p) {
+	for _, name := range makeable(p, a) {
 		all = append(all, Export{
 			Package:  name,
 			Source:   `ssh() { shift; sh -c "$*"; }; { ` + fmt.Sprintf(remake, name) + fmt.Sprintf("; } >&2 && cat /var/tmp/%s.deb", name),
@@ -249,14 +250,34 @@ func Remade(p *migration.Plan, a *assess.Assessment) (all []Export) {
 }
 
 // makeable are packages without a counterpart that can be made anew: none where the
-// families' packages differ in kind.
-func makeable(p *migration.Plan) []string {
+// families' packages differ in kind, or where what one needs has gone beyond it.
+func makeable(p *migration.Plan, a *assess.Assessment) []string {
 	source, _ := release.Lookup(p.Source)
 	target, _ := release.Lookup(p.Target)
 	if source.Family.Conventions().Format != release.Deb || target.Family.Conventions().Format != release.Deb {
 		return nil
 	}
-	return slices.DeleteFunc(brings(p), func(name string) bool { return !migration.DpkgName.MatchString(name) })
+	return slices.DeleteFunc(brings(p), func(name string) bool {
+		return !migration.DpkgName.MatchString(name) || outgrown(p, a, name) != ""
+	})
+}
+
+// outgrown says what a package needs in a version that the target has passed; apt
+// refuses to install it there.
+func outgrown(p *migration.Plan, a *assess.Assessment, name string) string {
+	for _, b := range a.Bounds[name] {
+		for _, r := range p.Packages {
+			i := slices.IndexFunc(r.Targets, func(t migration.Target) bool { return t.Name == b.Needs })
+			if r.Name != b.Needs || i < 0 || !pkgversion.Valid(pkgversion.Deb, r.Targets[i].Version) {
+				continue
+			}
+			has := r.Targets[i].Version
+			if order := pkgversion.Compare(pkgversion.Deb, has, b.Version); order > 0 || order == 0 && b.Relation == "<<" {
+				return fmt.Sprintf("%s needs %s (%s %s), of which the target has %s", visible.Name(name), b.Needs, b.Relation, b.Version, has)
+			}
+		}
+	}
+	return ""
 }
 
 // brings are the packages that a person brings: chosen ones that no counterpart is known of.
@@ -278,6 +299,11 @@ func unknown(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 		Why:      fmt.Sprintf("No counterpart is known for: %s. Install them from their vendor, or decide that they are not needed; their services and configuration do not run without.", visible.Names(names)),
 		Commands: remadeOf(p, a),
 		Down:     "what these packages are for.",
+	}
+	for _, name := range names {
+		if past := outgrown(p, a, name); past != "" {
+			s.Why += " " + past + ": its package of the source can't be installed there."
+		}
 	}
 	if len(s.Commands) > 0 {
 		s.Why += " Where their vendor has none for this release, these commands make them anew of what the source has installed, their edited configuration with them. The scripts of such a package run as root on the target, as the source has them: make only those that you trust. What they need of other packages decides whether they run."

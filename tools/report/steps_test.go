@@ -248,3 +248,30 @@ func TestHeldPackagesAreNamed(t *testing.T) {
 	page := string(Next(p, a))
 	is.True(strings.Contains(page, "- held packages tools, lang8.4: ") && !strings.Contains(page, "apt-mark"))
 }
+
+// TestWhatTheTargetHasGoneBeyond: a package that needs another below a version which the
+// target has passed is not made anew: apt refuses it. It is said, with the versions.
+func TestWhatTheTargetHasGoneBeyond(t *testing.T) {
+	is := is.New(t)
+	has := func(name, version string) migration.Package {
+		return migration.Package{Name: name, Relation: "same", Targets: []migration.Target{{Name: name, Version: version}}}
+	}
+	p := &migration.Plan{Source: "debian-12", Target: "debian-13", Packages: []migration.Package{
+		has("git", "1:2.47.3-0+deb13u1"), has("libz", "1.3"), has("lib", "2.0-1"),
+		{Name: "git-run", Manual: true, Relation: "removed"},
+		{Name: "for-libz", Manual: true, Relation: "unknown"},
+		{Name: "of-lib", Manual: true, Relation: "unknown"},
+	}}
+	a := &assess.Assessment{Bounds: map[string][]assess.Bound{
+		"git-run":  {{Needs: "absent", Relation: "<<", Version: "1"}, {Needs: "git", Relation: "<<", Version: "1:2.39.5-."}},
+		"for-libz": {{Needs: "libz", Relation: "<=", Version: "1.3"}},
+		"of-lib":   {{Needs: "lib", Relation: "=", Version: "1.9-1"}},
+	}}
+	is.Equal(makeable(p, a), []string{"for-libz"})
+	s, ok := unknown(p, a)
+	is.True(ok)
+	is.Equal(len(s.Commands), 1)
+	is.True(strings.Contains(s.Why, "git-run needs git (<< 1:2.39.5-.), of which the target has 1:2.47.3-0+deb13u1: its package of the source can't be installed there."))
+	is.True(strings.Contains(s.Why, "of-lib needs lib (= 1.9-1), of which the target has 2.0-1"))
+	is.True(!strings.Contains(s.Why, "for-libz needs"))
+}
