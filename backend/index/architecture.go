@@ -45,19 +45,6 @@ var named = sync.OnceValue(func() map[string]map[string]string {
 	return all
 })
 
-// respelt is a name of one pattern in the form of another, with what the asterisk of the
-// first stands for.
-func respelt(name, from, to string) (string, bool) {
-	head, tail, open := strings.Cut(from, "*")
-	if !open {
-		return to, name == from
-	}
-	if len(name) < len(head)+len(tail) || !strings.HasPrefix(name, head) || !strings.HasSuffix(name, tail) {
-		return "", false
-	}
-	return strings.Replace(to, "*", name[len(head):len(name)-len(tail)], 1), true
-}
-
 // abroad is what arm64 has of a package that only x86-64 has, or nothing; false where
 // nothing says that other architectures lack it.
 func abroad(line, name string) (string, bool) {
@@ -66,7 +53,7 @@ func abroad(line, name string) (string, bool) {
 	}
 	for _, c := range armNames()[line] {
 		if strings.Contains(c.x86, "*") {
-			if arm, ok := respelt(name, c.x86, c.arm); ok {
+			if arm, ok := record.Respelt(name, c.x86, c.arm); ok {
 				return arm, true
 			}
 		}
@@ -79,7 +66,7 @@ func abroad(line, name string) (string, bool) {
 func home(line, name string) string {
 	for _, c := range armNames()[line] {
 		if c.arm != "" {
-			if x86, ok := respelt(name, c.arm, c.x86); ok {
+			if x86, ok := record.Respelt(name, c.arm, c.x86); ok {
 				return x86
 			}
 		}

@@ -135,7 +135,7 @@ var indexed = []string{"binary-amd64/Packages", "Contents-amd64", "Contents-all"
 
 // bring brings the listings of all components; a suite without Packages is an error.
 func (r *releaseFile) bring(ctx context.Context, o *Options, dir string) error {
-	brought := 0
+	brought := false
 	for _, component := range r.components {
 		component = path.Base(component) // updates/main, as security archives write it
 		for _, kind := range o.listings(indexed) {
@@ -143,10 +143,10 @@ func (r *releaseFile) bring(ctx context.Context, o *Options, dir string) error {
 			if err != nil {
 				return err
 			}
-			brought += count(ok && path.Base(kind) == "Packages")
+			brought = brought || ok && path.Base(kind) == "Packages"
 		}
 	}
-	if brought == 0 {
+	if !brought {
 		return errors.New("it has no Packages for this architecture")
 	}
 	if len(o.Listings) > 0 {
@@ -154,13 +154,6 @@ func (r *releaseFile) bring(ctx context.Context, o *Options, dir string) error {
 	}
 	_, err := r.one(ctx, o, dir, "Contents-amd64", r.components[0]+"/Contents-amd64")
 	return err
-}
-
-func count(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // packings are the endings of listings, the one to be had first coming first.

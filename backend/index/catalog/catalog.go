@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"svc/backend/index/deb"
+	"svc/backend/index/record"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
 )
@@ -130,9 +131,7 @@ func (r *Release) targetsOf(p *Package) []string {
 	for group := range deb.Groups(p.Depends) {
 		for _, name := range group {
 			if _, ok := r.Packages[name]; ok && name != p.Name {
-				if !slices.Contains(targets, name) {
-					targets = append(targets, name)
-				}
+				targets = record.AppendNew(targets, name)
 				break
 			}
 		}

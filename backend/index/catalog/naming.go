@@ -132,12 +132,7 @@ func (n *Naming) Apply(releases []*Release) []*Release {
 
 // rank lets software of curated rows choose before that which only has the
 // name: the versioned packages before the metapackages that lead to them.
-func rank(l *lineage) int {
-	if l.curated {
-		return 0
-	}
-	return 1
-}
+func rank(l *lineage) int { return record.BoolOrder(!l.curated) }
 
 // override gives the curated canonicals.
 func (n *Naming) override(releases []*Release, c *claims) {

@@ -57,22 +57,15 @@ func (h *step) collect(n *Naming) {
 		key := software + " " + stem(name)
 		h.related[key] = append(h.related[key], name)
 		for virtual := range deb.Names(p.Provides) {
-			h.providers[virtual] = appendNew(h.providers[virtual], name)
+			h.providers[virtual] = record.AppendNew(h.providers[virtual], name)
 		}
 		against := slices.Concat(slices.Collect(deb.Names(p.Breaks)), slices.Collect(deb.Names(p.Conflicts)))
 		for old := range deb.Names(p.Replaces) {
 			if old != name && slices.Contains(against, old) {
-				h.replacers[old] = appendNew(h.replacers[old], name)
+				h.replacers[old] = record.AppendNew(h.replacers[old], name)
 			}
 		}
 	}
-}
-
-func appendNew(names []string, name string) []string {
-	if slices.Contains(names, name) {
-		return names
-	}
-	return append(names, name)
 }
 
 // trail tries the evidence from the surest on; changes is false for a package

@@ -13,7 +13,6 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/index/record"
-	"svc/backend/pkgversion"
 	"svc/backend/release"
 	"svc/backend/tsv"
 )
@@ -70,10 +69,7 @@ func tableOf(r release.Release) *table {
 func read(text string) *table {
 	t := &table{versions: map[string]map[string]string{}}
 	for c := range tsv.Rows(text, 5) {
-		cells := strings.Fields(c[3])
-		if c[3] == "-" {
-			cells = nil
-		}
+		cells := strings.Fields(tsv.Said(c[3]))
 		switch software, versioned := strings.CutPrefix(c[0], "@"); {
 		case versioned:
 			t.versions[software] = maps.Collect(pairs(cells))
@@ -84,7 +80,7 @@ func read(text string) *table {
 				t.usual = append(t.usual, [2]string{was, now})
 			}
 		default:
-			t.rows = append(t.rows, Row{c[0], api.Relation(c[2]), cells, c[1]})
+			t.rows = append(t.rows, Row{c[0], api.Relation(c[2]), cells, tsv.Said(c[1])})
 		}
 	}
 	return t
@@ -136,7 +132,7 @@ func Of(r release.Release) *Names {
 		if versioned {
 			row.Name = software + Version(software, r) + rest
 		}
-		if !within(row.releases, r) || versioned && Version(software, r) == "" {
+		if !record.Within(r.Version, row.releases) || versioned && Version(software, r) == "" {
 			continue
 		}
 		n.Rows = append(n.Rows, row)
@@ -238,9 +234,8 @@ func (n *Names) Whole(name string) (string, bool) {
 // modules of languages. Nobody says that it is there.
 func (n *Names) Usual(debian string) string {
 	for _, rule := range n.usual {
-		before, after, _ := strings.Cut(rule[0], "*")
-		if len(debian) >= len(before)+len(after) && strings.HasPrefix(debian, before) && strings.HasSuffix(debian, after) {
-			return strings.Replace(rule[1], "*", debian[len(before):len(debian)-len(after)], 1)
+		if name, ok := record.Respelt(debian, rule[0], rule[1]); ok {
+			return name
 		}
 	}
 	return debian
@@ -248,22 +243,6 @@ func (n *Names) Usual(debian string) string {
 
 // fits reports whether a name is that of a row; an asterisk stands for numbers with dots.
 func fits(pattern, name string) bool {
-	before, after, versioned := strings.Cut(pattern, "*")
-	if !versioned {
-		return pattern == name
-	}
-	if len(name) <= len(before)+len(after) || !strings.HasPrefix(name, before) || !strings.HasSuffix(name, after) {
-		return false
-	}
-	version := name[len(before) : len(name)-len(after)]
-	return record.IsDigit(version, 0) && strings.Trim(version, "0123456789.") == ""
-}
-
-// within reports whether a release is one of from..to.
-func within(span string, r release.Release) bool {
-	from, to, _ := strings.Cut(span, "..")
-	if span == "-" {
-		return true
-	}
-	return (from == "" || pkgversion.Compare(pkgversion.RPM, r.Version, from) >= 0) && (to == "" || pkgversion.Compare(pkgversion.RPM, r.Version, to) <= 0)
+	version, ok := record.Stood(pattern, name)
+	return ok && (!strings.Contains(pattern, "*") || record.IsDigit(version, 0) && strings.Trim(version, "0123456789.") == "")
 }

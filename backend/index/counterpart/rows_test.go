@@ -8,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/index/record"
 	"svc/backend/release"
 	"svc/backend/tsv"
 )
@@ -35,7 +36,7 @@ func TestEveryRowIsRead(t *testing.T) {
 			is.True(slices.Contains(api.Relations, api.Relation(c[2])))
 			is.Equal(c[3] == "-", c[2] == "removed")
 			is.True(slices.ContainsFunc(release.All(), func(r release.Release) bool {
-				return r.Family.Conventions().Line == line && within(c[1], r)
+				return r.Family.Conventions().Line == line && record.Within(r.Version, tsv.Said(c[1]))
 			}))
 		}
 		is.Equal(n, len(table.rows))

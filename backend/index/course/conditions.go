@@ -1,7 +1,6 @@
 package course
 
 import (
-	"strconv"
 	"strings"
 	"sync"
 
@@ -42,31 +41,11 @@ func (s releases) has(r release.Release) bool {
 		if name != string(r.Family) && name != r.ID {
 			continue
 		}
-		from, to, _ := strings.Cut(span, "..")
-		if !spanned || (from == "" || CompareVersion(r.Version, from) >= 0) && (to == "" || CompareVersion(r.Version, to) <= 0) {
+		if !spanned || record.Within(r.Version, span) {
 			return true
 		}
 	}
 	return false
-}
-
-// CompareVersion compares a version with a bound, number by number, as far as the
-// bound goes: 15.6 is within 15. What has no version is newer than all.
-func CompareVersion(version, bound string) int {
-	if version == "" {
-		return 1
-	}
-	for bound != "" {
-		var v, b string
-		v, version, _ = strings.Cut(version, ".")
-		b, bound, _ = strings.Cut(bound, ".")
-		have, _ := strconv.Atoi(v)
-		wanted, _ := strconv.Atoi(b)
-		if have != wanted {
-			return have - wanted
-		}
-	}
-	return 0
 }
 
 // addConditions adds the rows of a canonical for the move. Those that name packages

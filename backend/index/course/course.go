@@ -40,11 +40,7 @@ func (p Course) With(names []string) Course {
 		p.Names = slices.Clip(names)
 		return p
 	}
-	for _, name := range names {
-		if !slices.Contains(p.Names, name) {
-			p.Names = append(slices.Clip(p.Names), name)
-		}
-	}
+	p.Names = record.AppendNew(slices.Clip(p.Names), names...)
 	return p
 }
 
@@ -114,11 +110,7 @@ func (p *Course) Follow(trails Trails) {
 			continue
 		}
 		relation = Stronger(relation, t.Relation)
-		for _, target := range t.Targets {
-			if !slices.Contains(next.Names, target) {
-				next.Names = append(next.Names, target)
-			}
-		}
+		next.Names = record.AppendNew(next.Names, t.Targets...)
 	}
 	next.Relation = compose(p.Relation, relation, len(next.Names), lost)
 	*p = next

@@ -11,6 +11,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index"
 	"svc/backend/index/course"
+	"svc/backend/index/record"
 	"svc/backend/release"
 )
 
@@ -243,8 +244,8 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 		t.Skipped = 1
 		return t, false
 	}
-	t.Resolved, t.Accounted = 1, count(got.Relation != api.RelationUnknown)
-	t.Sure = count(got.Confidence >= course.SureConfidence)
+	t.Resolved, t.Accounted = 1, record.BoolOrder(got.Relation != api.RelationUnknown)
+	t.Sure = record.BoolOrder(got.Confidence >= course.SureConfidence)
 	if q.wants == nil || t.Accounted == 0 || q.loose && got.Relation == api.RelationIncluded && len(names) == 0 {
 		return t, false
 	}
@@ -253,24 +254,17 @@ func (e *Evaluation) tally(q question, got api.Translation, names []string) (t T
 		return slices.Equal(sorted, names) || q.method == across && slices.ContainsFunc(want, func(w string) bool { return slices.Contains(names, w) }) ||
 			q.loose && len(names) > 0 && (within(names, want) || within(want, names))
 	})
-	t.Judged, t.Names = 1, count(right)
-	t.SureOf, t.SureRight, t.Claimed = t.Sure, count(right)*t.Sure, got.Confidence
+	t.Judged, t.Names = 1, record.BoolOrder(right)
+	t.SureOf, t.SureRight, t.Claimed = t.Sure, record.BoolOrder(right)*t.Sure, got.Confidence
 	elsewhere := len(names) == 0 && len(got.Packages) > 0 && q.relation == api.RelationRemoved
 	right = right && (q.relation == "" || q.relation == got.Relation || elsewhere)
-	t.Both = count(right)
+	t.Both = record.BoolOrder(right)
 	return t, right
 }
 
 // within reports whether all of some names are among others.
 func within(names, others []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(others, name) })
-}
-
-func count(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Score is what was measured.

@@ -23,6 +23,16 @@ func HasWord(text, word string) bool {
 	return false
 }
 
+// AppendNew adds those of some names that are not among the others yet.
+func AppendNew(names []string, more ...string) []string {
+	for _, name := range more {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Record is what the index keeps of a package.
 type Record struct {
 	Name, Canonical, Major, Version, Component string

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"strconv"
 	"strings"
 
 	"svc/backend/index/table"
@@ -51,4 +52,46 @@ func OtherVersion(patterns *table.Table, name string) (canonical, version string
 		begun, rest = begun+before+version, after
 	}
 	return "", "", false
+}
+
+// Stood is what the asterisk of a pattern stands for in a name that fits; a pattern may
+// have none.
+func Stood(pattern, name string) (text string, fits bool) {
+	head, tail, open := strings.Cut(pattern, "*")
+	if !open || len(name) < len(head)+len(tail) || !strings.HasPrefix(name, head) || !strings.HasSuffix(name, tail) {
+		return "", name == pattern
+	}
+	return name[len(head) : len(name)-len(tail)], true
+}
+
+// Respelt is a name of one pattern in the form of another, with what the asterisk of the
+// first stands for.
+func Respelt(name, from, to string) (string, bool) {
+	stood, ok := Stood(from, name)
+	return strings.Replace(to, "*", stood, 1), ok
+}
+
+// CompareVersion compares a version with a bound, number by number, as far as the
+// bound goes: 15.6 is within 15. What has no version is newer than all.
+func CompareVersion(version, bound string) int {
+	if version == "" {
+		return 1
+	}
+	for bound != "" {
+		var v, b string
+		v, version, _ = strings.Cut(version, ".")
+		b, bound, _ = strings.Cut(bound, ".")
+		have, _ := strconv.Atoi(v)
+		wanted, _ := strconv.Atoi(b)
+		if have != wanted {
+			return have - wanted
+		}
+	}
+	return 0
+}
+
+// Within reports whether a version is one of from..to, of which either may be missing.
+func Within(version, span string) bool {
+	from, to, _ := strings.Cut(span, "..")
+	return (from == "" || CompareVersion(version, from) >= 0) && (to == "" || CompareVersion(version, to) <= 0)
 }

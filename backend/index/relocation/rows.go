@@ -88,7 +88,7 @@ func (s side) parts() (name, since string) { return record.Cut(string(s), '-') }
 
 func (s side) has(r release.Release) bool {
 	name, since := s.parts()
-	return isSide(name, r.Family) && (since == "" || course.CompareVersion(r.Version, since) >= 0)
+	return isSide(name, r.Family) && (since == "" || record.CompareVersion(r.Version, since) >= 0)
 }
 
 // isSide reports whether a family is of those of a name.
@@ -109,7 +109,7 @@ func (e ends) hold(source, target release.Release) bool {
 		return false
 	}
 	_, since := e.target.parts()
-	return since == "" || source.Family != target.Family || course.CompareVersion(source.Version, since) < 0
+	return since == "" || source.Family != target.Family || record.CompareVersion(source.Version, since) < 0
 }
 
 // turned are the sides of a row that is read backwards.

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"svc/backend/index/record"
 )
 
 // maxDocument bounds one document of modules.yaml, in bytes.
@@ -89,9 +91,7 @@ func (m *Modules) add(text []byte) error {
 	case "modulemd":
 		stream := d.Data.Name + ":" + string(d.Data.Stream)
 		for _, artifact := range d.Data.Artifacts.RPMs {
-			if !slices.Contains(m.Streams[artifact], stream) {
-				m.Streams[artifact] = append(m.Streams[artifact], stream)
-			}
+			m.Streams[artifact] = record.AppendNew(m.Streams[artifact], stream)
 		}
 	case "modulemd-defaults":
 		if d.Data.Stream != "" {
@@ -109,7 +109,7 @@ func (m *Modules) Of(p Package) []string {
 	}
 	streams := slices.Clone(m.Streams[p.Name+"-"+version+"."+p.Arch])
 	slices.SortFunc(streams, func(a, b string) int {
-		return cmp.Or(order(m.Default(b))-order(m.Default(a)), cmp.Compare(a, b))
+		return cmp.Or(record.BoolOrder(m.Default(b))-record.BoolOrder(m.Default(a)), cmp.Compare(a, b))
 	})
 	return streams
 }
@@ -118,11 +118,4 @@ func (m *Modules) Of(p Package) []string {
 func (m *Modules) Default(stream string) bool {
 	name, version, _ := strings.Cut(stream, ":")
 	return m.Defaults[name] == version && version != ""
-}
-
-func order(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"svc/backend/index/deb"
+	"svc/backend/index/record"
 	"svc/backend/pkgversion"
 )
 
@@ -152,16 +153,7 @@ func (in *repository) add(p Package) {
 		old, l = l, old
 		in.release[p.Name] = old
 	}
-	old.Streams = union(old.Streams, l.Streams)
-}
-
-func union(a, b []string) []string {
-	for _, s := range b {
-		if !slices.Contains(a, s) {
-			a = append(slices.Clip(a), s)
-		}
-	}
-	return a
+	old.Streams = record.AppendNew(slices.Clip(old.Streams), l.Streams...)
 }
 
 func (in *repository) readFilelists(r io.Reader) error {

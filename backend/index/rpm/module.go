@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/index/record"
 )
 
 // ecosystem is how modules of a language are named in rpm and in Debian.
@@ -143,11 +144,11 @@ func pythonNames(m string) []string {
 		return []string{"python-" + m, "python3-" + m}
 	}
 	bare := strings.TrimPrefix(strings.TrimPrefix(m, "python"), "-")
-	return uniqueNames([]string{
-		"python3-" + m, "python3-" + strings.ReplaceAll(m, "-", "."), "python3-" + strings.ReplaceAll(m, ".", "-"),
-		"python3-" + strings.TrimPrefix(m, "py"), "python3-" + bare, "python3-" + strings.ReplaceAll(m, "-", ""),
-		"python3-" + strings.TrimSuffix(m, "-python"), "python3-" + strings.TrimSuffix(m, "-wheel"),
-	})
+	return record.AppendNew(nil,
+		"python3-"+m, "python3-"+strings.ReplaceAll(m, "-", "."), "python3-"+strings.ReplaceAll(m, ".", "-"),
+		"python3-"+strings.TrimPrefix(m, "py"), "python3-"+bare, "python3-"+strings.ReplaceAll(m, "-", ""),
+		"python3-"+strings.TrimSuffix(m, "-python"), "python3-"+strings.TrimSuffix(m, "-wheel"),
+	)
 }
 
 // module finds the modules of languages.

@@ -334,14 +334,3 @@ func Usual(canonical string) (name string, ok bool) {
 var usual = map[api.Role]string{
 	api.RoleDev: "-devel", api.RoleDebug: "-debuginfo", api.RoleDoc: "-doc", api.RoleLib: "-libs", api.RoleCommon: "-common", api.RoleLang: "-lang",
 }
-
-// uniqueNames drops repetitions and keeps the order.
-func uniqueNames(names []string) []string {
-	var unique []string
-	for _, name := range names {
-		if !slices.Contains(unique, name) {
-			unique = append(unique, name)
-		}
-	}
-	return unique
-}
