@@ -45,6 +45,19 @@ func (f *files) Names(folder string) (names []string) {
 	return names
 }
 
+func (f *files) Folders(folder string) (names []string) {
+	entries, err := f.fs.ReadDir(inRoot(folder))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
 func (f *files) Exists(name string) bool {
 	_, err := f.fs.Lstat(inRoot(name))
 	return err == nil

@@ -3,6 +3,7 @@ package hazards
 import (
 	"embed"
 	"io/fs"
+	"slices"
 	"sync"
 )
 
@@ -18,7 +19,7 @@ var Curated = sync.OnceValue(func() Table {
 	}
 	t, err := Read(dir)
 	if err == nil {
-		t, err = t.With(settingTable())
+		t, err = t.With(slices.Concat(settingTable(), removalTable()))
 	}
 	if err != nil {
 		panic(err)

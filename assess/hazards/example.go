@@ -111,6 +111,10 @@ func (f memory) Exists(name string) bool {
 	return ok || len(f.Names(name)) > 0
 }
 
+func (f memory) Folders(folder string) []string {
+	return slices.DeleteFunc(f.Names(folder), func(name string) bool { return len(f.Names(path.Join(folder, name))) == 0 })
+}
+
 func (f memory) Names(folder string) (names []string) {
 	for name := range f {
 		if below, ok := strings.CutPrefix(name, strings.TrimSuffix(folder, "/")+"/"); ok {

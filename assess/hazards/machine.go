@@ -12,8 +12,9 @@ import (
 // Files are the files of a machine. Names are absolute; every answer is bounded,
 // and inside the machine's root.
 type Files interface {
-	Text(name string) string      // of a small regular file; empty where there is none
-	Names(folder string) []string // what a folder holds
+	Text(name string) string        // of a small regular file; empty where there is none
+	Names(folder string) []string   // what a folder holds
+	Folders(folder string) []string // those of them that are folders
 	Exists(name string) bool
 	Link(name string) string // where a link leads; empty where none stands there
 }
@@ -44,15 +45,17 @@ type Machine struct {
 	Certificates []string          // files that hold the machine's own
 	Files        Files
 
-	read   map[string][]line
-	ends   map[string]string // of links
-	asked  map[string][]string
-	dirs   map[string][]string
-	found  map[string][]string
-	names  []string // of packages, sorted
-	mounts *[]mount // of fstab
-	boot   *[]word  // of the kernel
-	chains map[string][]*x509.Certificate
+	read     map[string][]line
+	ends     map[string]string // of links
+	asked    map[string][]string
+	dirs     map[string][]string
+	found    map[string][]string
+	names    []string // of packages, sorted
+	mounts   *[]mount // of fstab
+	boot     *[]word  // of the kernel
+	chains   map[string][]*x509.Certificate
+	programs map[string][]string          // of people, by language
+	imports  map[string]map[string]string // of a program of Python: what its names stand for
 }
 
 type line struct {

@@ -117,7 +117,8 @@ func anotherKind(t *testing.T) map[string]bool {
 // nothing is a machine without files.
 type nothing struct{}
 
-func (nothing) Text(string) string    { return "" }
-func (nothing) Link(string) string    { return "" }
-func (nothing) Exists(string) bool    { return false }
-func (nothing) Names(string) []string { return nil }
+func (nothing) Text(string) string      { return "" }
+func (nothing) Link(string) string      { return "" }
+func (nothing) Exists(string) bool      { return false }
+func (nothing) Names(string) []string   { return nil }
+func (nothing) Folders(string) []string { return nil }

@@ -46,7 +46,7 @@ func languages(_ Input, p *Plan) []assess.Finding {
 	if len(said) == 0 {
 		return nil
 	}
-	return []assess.Finding{found("software.other-versions-of-languages", strings.Join(said, ", ")+". Sites, scripts, virtual environments and modules that are not of packages move as they are, and are not read for what these versions no longer do.",
+	return []assess.Finding{found("software.other-versions-of-languages", strings.Join(said, ", ")+". Sites, scripts, virtual environments and modules that are not of packages move as they are. They are read for what release notes name as gone, where people keep programs; what else these versions do otherwise, only a run shows.",
 		related)}
 }
 

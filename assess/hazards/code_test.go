@@ -1,0 +1,62 @@
+package hazards
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/backend/release"
+)
+
+// TestRemovals: what people's programs use of what the target's versions have no more is
+// named by file and line, wherever the programs stand and by whatever name they import it.
+func TestRemovals(t *testing.T) {
+	for _, c := range []struct{ file, text, pkg, says, do string }{
+		{"/srv/a/b/c/tool", "#!/usr/bin/python3\nimport configparser, telnetlib", "python3", "telnetlib", "$ apt-get install -y python3-zombie-telnetlib"},
+		{"/srv/www/cgi/a.py", "x = 1\nimport cgi, html", "python3", "cgi", "$ apt-get install -y python3-legacy-cgi"},
+		{"/opt/a/setup.py", "if x:\n    from distutils.core import setup", "python3", "distutils", "$ apt-get install -y python3-setuptools"},
+		{"/opt/a/b.py", "import configparser as c\np = c.SafeConfigParser()", "python3", "configparser.SafeConfigParser", "Write configparser.ConfigParser()."},
+		{"/opt/a/b.py", "x = 0\nfrom configparser import (RawConfigParser, SafeConfigParser)", "python3", "configparser.SafeConfigParser", "Write configparser.ConfigParser()."},
+		{"/usr/local/lib/python3.11/dist-packages/m.py", "import numpy as np\nx = np.array(y, dtype=np.float_)", "python3-numpy", "numpy.float_", "Write numpy.float64."},
+		{"/home/a/b.py", "import pandas as pd\na = a.append({}, ignore_index=True)", "python3-pandas", "DataFrame.append and Series.append", ""},
+		{"/usr/local/bin/r", "#!/usr/bin/env python3\nfrom sqlalchemy import create_engine\ne.execute('select 1')", "python3-sqlalchemy", "Engine.execute()", ""},
+		{"/opt/a/urls.py", "x = 0\nfrom django.conf.urls import url", "python3-django", "django.conf.urls.url()", ""},
+		{"/var/www/a/lib/b.rb", "x = 1\nputs File.exists?(x)", "ruby", "File.exists? and Dir.exists?", "Write exist?."},
+	} {
+		t.Run(c.says, func(t *testing.T) {
+			is := is.New(t)
+			m := Example{[]part{{partFile, c.file, c.text}, {partPackage, c.pkg, "1"}, {"release", "", "debian-11"}}}.machine()
+			m.Packages["python3"] = []string{"3.9"}
+			hits := Curated().Evaluate(m, &release.Release{Family: "debian", Version: "13"})
+			i := slices.IndexFunc(hits, func(h Hit) bool { return strings.HasSuffix(h.Title, ": "+c.says) })
+			is.True(i >= 0)
+			is.Equal(hits[i].Places, []Place{{c.file, strings.Count(c.text, "\n") + 1}})
+			is.True(c.do == "" || hits[i].Do == c.do)
+			is.Equal(hits[i].Severity == "medium", strings.HasPrefix(c.do, "$ "))
+			is.Equal(slices.IndexFunc(hits[i+1:], func(h Hit) bool { return strings.HasSuffix(h.Title, ": "+c.says) }), -1) // one of them
+		})
+	}
+}
+
+// TestRemovalsAreQuiet: what has the same name and is something else is not told, nor what
+// packages and other people brought.
+func TestRemovalsAreQuiet(t *testing.T) {
+	for _, c := range []struct{ file, text string }{
+		{"/opt/a/b.py", "import cgitools, mycgi\nimport numpy\nx = numpy.float64(1)\nlines = []\nlines.append(x)"},
+		{"/opt/a/b.py", "import np\nx = np.float_(1)"}, // not NumPy
+		{"/opt/a/b.py", "# import telnetlib\nx.telnetlib()"},
+		{"/opt/a/venv/lib/python3.11/site-packages/a/b.py", "import telnetlib"},
+		{"/opt/a/node_modules/gyp/b.py", "import telnetlib"},
+		{"/srv/data/notes", "import telnetlib"},
+		{"/opt/a/b.pl", "import telnetlib"},
+	} {
+		m := Example{[]part{{partFile, c.file, c.text}, {"release", "", "debian-12"}, {partPackage, "python3", "3.11"}, {partPackage, "python3-numpy", "1.24"}, {partPackage, "perl", "5.36"}}}.machine()
+		for _, h := range Curated().Evaluate(m, &release.Release{Family: "debian", Version: "13"}) {
+			if strings.HasPrefix(h.Key, "hazard.code.") {
+				t.Errorf("%s: %s", c.file, h.Title)
+			}
+		}
+	}
+}
