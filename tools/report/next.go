@@ -577,12 +577,13 @@ func libraries(f assess.Finding) (command string, ok bool) {
 }
 
 // raises reports whether a finding brings the command by which a program raises what
-// it keeps to its new version, or which installs what a program of people's own needs.
+// it keeps to its new version, which installs what a program of people's own needs, or brings
+// lines of the source.
 func raises(f assess.Finding) bool {
 	if len(f.Remediations) == 0 || f.Remediations[0].Type != "command" {
 		return false
 	}
-	return strings.HasPrefix(f.Key, "hazard.schema.") || f.Severity == assess.Medium && strings.HasPrefix(f.Remediations[0].Text, "apt-get install -y ")
+	return strings.HasPrefix(f.Key, "hazard.schema.") || f.Severity == assess.Medium && (strings.HasPrefix(f.Remediations[0].Text, "apt-get install -y ") || strings.HasPrefix(f.Remediations[0].Text, `ssh "$SOURCE_SSH" `))
 }
 
 // changed is what a person should know of versions: what findings say that warn.

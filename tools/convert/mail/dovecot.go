@@ -52,6 +52,7 @@ func Dovecot(in convert.Input) (r convert.Result) {
 		}
 		r.Close(p, f.Path)
 	}
+	dovecotRecipients(in, &r)
 	return r
 }
 

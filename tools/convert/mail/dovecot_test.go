@@ -28,6 +28,26 @@ func TestDatabasesHaveNamesOfTheirOwn(t *testing.T) {
 	is.True(strings.HasPrefix(now(local, auth, own), "passdb passwd-file {\n"))
 }
 
+// TestRecipientsKeepTheirDomain where Debian's own file of LMTP takes it away.
+func TestRecipientsKeepTheirDomain(t *testing.T) {
+	is := is.New(t)
+	added := func(has, file, text string) string {
+		r := Dovecot(convert.Input{Installed: map[string]string{has: "1:2.3.13"}, Files: []convert.File{{Path: file, Text: text}}})
+		for _, f := range r.Files {
+			if f.Path == "/etc/dovecot/conf.d/99-lmtp.conf" {
+				is.Equal(f.From, file)
+				return f.Text
+			}
+		}
+		return ""
+	}
+	is.True(strings.HasSuffix(added("dovecot-lmtpd", "/etc/dovecot/local.conf", "mail_debug = yes\n"), "protocol lmtp {\n  auth_username_format = %{user | lower}\n}\n"))
+	is.True(strings.Contains(added("dovecot-lmtpd", "/etc/dovecot/conf.d/10-auth.conf", "auth_username_format = %n\n"), "auth_username_format = %{user | username}\n"))
+	is.Equal(added("dovecot-imapd", "/etc/dovecot/local.conf", "mail_debug = yes\n"), "")
+	is.Equal(added("dovecot-lmtpd", "/etc/dovecot/conf.d/20-lmtp.conf", "protocol lmtp {\n}\n"), "")
+	is.Equal(added("dovecot-lmtpd", "/etc/dovecot/local.conf", "protocol lmtp {\n  auth_username_format = %n\n}\n"), "")
+}
+
 // TestFieldsOfAccounts that Dovecot 2.4 reads over.
 func TestFieldsOfAccounts(t *testing.T) {
 	is := is.New(t)
