@@ -159,15 +159,6 @@ var logScripts = []string{"postrotate", "prerotate", "firstaction", "lastaction"
 // pamModule is a line of PAM's: type, control, module.
 var pamModule = lazyregexp.New(`^-?(?:auth|account|password|session)\s+(?:\[[^\]]*\]|\S+)\s+(\S+\.so)`)
 
-// pamUsual are the modules that come with PAM, with systemd and with sudo.
-var pamUsual = []string{
-	"pam_access.so", "pam_console.so", "pam_deny.so", "pam_env.so", "pam_faildelay.so", "pam_faillock.so", "pam_gnome_keyring.so", "pam_keyinit.so", "pam_lastlog.so",
-	"pam_limits.so", "pam_listfile.so", "pam_localuser.so", "pam_loginuid.so", "pam_mail.so", "pam_motd.so", "pam_namespace.so", "pam_nologin.so", "pam_permit.so",
-	"pam_pwquality.so", "pam_rootok.so", "pam_securetty.so", "pam_selinux.so", "pam_sepermit.so", "pam_shells.so", "pam_succeed_if.so", "pam_systemd.so", "pam_umask.so",
-	"pam_unix.so", "pam_wheel.so", "pam_xauth.so", "pam_cap.so", "pam_exec.so", "pam_echo.so", "pam_warn.so", "pam_issue.so", "pam_time.so", "pam_group.so", "pam_postgresok.so",
-	"pam_usertype.so", "pam_fprintd.so", "pam_debug.so", "pam_ftp.so", "pam_setquota.so", "pam_stress.so", "pam_timestamp.so", "pam_tty_audit.so", "pam_userdb.so", "pam_rhosts.so", "pam_filter.so", "pam_ck_connector.so",
-}
-
 // pam notes the modules that say how people of this machine prove who they
 // are, beside those of every system.
 func pam(m *assess.Machine) {
@@ -178,7 +169,7 @@ func pam(m *assess.Machine) {
 			if f == nil {
 				continue
 			}
-			if module := path.Base(f[1]); !slices.Contains(pamUsual, module) && !seen[module] {
+			if module := path.Base(f[1]); !slices.Contains(etc()["usual-pam"], module) && !seen[module] {
 				seen[module] = true
 				m.Fact("pam", module, strings.Join(strings.Fields(line), " "), assess.Evidence{Path: "/" + file, Line: n})
 			}

@@ -13,22 +13,18 @@ import (
 
 // home is how a family has fail2ban: what its package sets, and what its jails name.
 type home struct {
-	paths    string            // the file of fail2ban that has the family's logs
-	logs     convert.Places    // where the system's logs are
-	units    *strings.Replacer // services by their names in the journal
-	journal  bool              // the system has one
-	sshd     bool              // its package has the jail of sshd on
-	filters  map[string]string // filters that its own jails have in the place of others
-	firewall map[string]string // ban actions by those that take their place
+	paths    string                  // the file of fail2ban that has the family's logs
+	logs     convert.Places          // where the system's logs are
+	units    *strings.Replacer       // services by their names in the journal
+	journal  bool                    // the system has one
+	sshd     bool                    // its package has the jail of sshd on
+	filters  map[string]string       // filters that its own jails have in the place of others
+	firewall map[string]convert.Word // ban actions by those that take their place
 	packages []string
 }
 
-// byNftables are the ban actions that families with firewalld's nftables beneath have in
-// the place of others.
-var byNftables = map[string]string{
-	"iptables": "nftables", "iptables-new": "nftables", "iptables-multiport": "nftables-multiport", "iptables-allports": "nftables-allports", "iptables-ipset": "nftables-multiport",
-	"iptables-ipset-proto4": "nftables-multiport", "iptables-ipset-proto6": "nftables-multiport", "iptables-ipset-proto6-allports": "nftables-allports", "ufw": "nftables",
-}
+// byNftables are the ban actions of families with firewalld's nftables beneath.
+var byNftables = convert.WordsOf("fail2ban-nftables")
 
 // homes are those of the families. Origin: fail2ban's paths-*.conf, and the files that
 // Debian, EPEL, openSUSE and Alpine (aports: main/fail2ban) have in jail.d and filter.d.
@@ -263,7 +259,7 @@ var firewallBrought = []struct{ prefix, name string }{{"iptables", "iptables"}, 
 
 func (j *jails) banAction(i int, name, value string) {
 	action, _, _ := strings.Cut(value, "[")
-	now, why := j.home.firewall[action], convert.Whose(j.in.Target)+" packet filter is nftables."
+	now, why := j.home.firewall[action].Now, convert.Whose(j.in.Target)+" packet filter is nftables."
 	if _, there := j.in.Brought["firewalld"]; strings.HasPrefix(action, "firewallcmd") && !there {
 		now, why = "nftables", "The target has no firewalld: nftables bans in its place."
 	}
@@ -300,7 +296,7 @@ func (j *jails) action(i int, value string) {
 			j.page.Refuse(i, "The target has no firewalld: name an action of nftables.")
 			return
 		}
-		if now := j.home.firewall[m[1]]; now != "" {
+		if now := j.home.firewall[m[1]].Now; now != "" {
 			j.page.Replace(i, strings.Replace(strings.TrimSpace(j.page.Lines[i]), m[1], now, 1), convert.Whose(j.in.Target)+" packet filter is nftables.")
 			return
 		}
