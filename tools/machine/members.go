@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 )
@@ -186,4 +187,22 @@ func Abbreviated(s string) string {
 		return string(runes[:most]) + "…"
 	}
 	return s
+}
+
+// Each does something with each of some machines, by its number, several at once.
+func Each[M any](machines []M, atOnce int, do func(i int, m M)) {
+	queue := make(chan int)
+	var workers sync.WaitGroup
+	for range min(max(1, atOnce), len(machines)) {
+		workers.Go(func() {
+			for i := range queue {
+				do(i, machines[i])
+			}
+		})
+	}
+	for i := range machines {
+		queue <- i
+	}
+	close(queue)
+	workers.Wait()
 }

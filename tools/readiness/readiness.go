@@ -139,28 +139,15 @@ func (s *readiness) funds(ctx context.Context) (fleet.Funds, error) {
 
 // all reads the machines, several at once.
 func (s *readiness) all(ctx context.Context) {
-	queue := make(chan machine.Member)
-	var workers sync.WaitGroup
-	for range min(max(1, s.in.Parallel), len(s.in.Members)) {
-		workers.Go(func() {
-			for m := range queue {
-				if ctx.Err() != nil {
-					continue
-				}
-				s.begin()
-				r, index, how := s.one(ctx, m)
-				if ctx.Err() != nil {
-					continue // it was cut off: a repeat reads it
-				}
-				s.add(m, r, index, how)
-			}
-		})
-	}
-	for _, m := range s.in.Members {
-		queue <- m
-	}
-	close(queue)
-	workers.Wait()
+	machine.Each(s.in.Members, s.in.Parallel, func(_ int, m machine.Member) {
+		if ctx.Err() != nil {
+			return
+		}
+		s.begin()
+		if r, index, how := s.one(ctx, m); ctx.Err() == nil { // else it was cut off: a repeat reads it
+			s.add(m, r, index, how)
+		}
+	})
 }
 
 func (s *readiness) begin() {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"svc/backend/api"
 	"svc/backend/visible"
@@ -106,20 +105,7 @@ func verifyMany(ctx context.Context, env *tool.Env, c Call) (*VerifiedMachines, 
 		return nil, err
 	}
 	rows := make([]VerifiedMachine, len(members))
-	queue := make(chan int)
-	var workers sync.WaitGroup
-	for range min(machine.AtOnce, len(members)) {
-		workers.Go(func() {
-			for i := range queue {
-				rows[i] = verifyOne(ctx, env, c, members[i])
-			}
-		})
-	}
-	for i := range members {
-		queue <- i
-	}
-	close(queue)
-	workers.Wait()
+	machine.Each(members, machine.AtOnce, func(i int, m machine.Member) { rows[i] = verifyOne(ctx, env, c, m) })
 	r := &VerifiedMachines{Kind: c.Kind, Total: map[string]int{}}
 	r.Kind = cmp.Or(r.Kind, KindParity)
 	for _, state := range []string{"failed", "differs", "parity"} { // what needs a person first

@@ -129,28 +129,17 @@ func EachHost[T any](ctx context.Context, p *program.Program, many Machines, mac
 	}
 	env := p.SharedEnv()
 	r := &round[T]{p: p, many: many, kept: kept, of: of, progress: fleet.Progress{Total: len(machines)}, codes: map[int]int{}, states: map[string]int{}}
-	queue := make(chan several.Listed)
-	var workers sync.WaitGroup
-	for range min(many.Parallel, len(machines)) {
-		workers.Go(func() {
-			for m := range queue {
-				if ctx.Err() != nil {
-					r.record(m, HostLine[T]{Machine: m.Line, Exit: exit.Interrupted, Error: ErrNotReached.Error()})
-					continue
-				}
-				r.begin()
-				line := lineOf(ctx, m.Line, func() (T, error) {
-					return patiently(ctx, many.Patience, func(ctx context.Context) (T, error) { return run(ctx, env, m) })
-				})
-				r.end(r.record(m, r.keep(m, line)))
-			}
+	machine.Each(machines, many.Parallel, func(_ int, m several.Listed) {
+		if ctx.Err() != nil {
+			r.record(m, HostLine[T]{Machine: m.Line, Exit: exit.Interrupted, Error: ErrNotReached.Error()})
+			return
+		}
+		r.begin()
+		line := lineOf(ctx, m.Line, func() (T, error) {
+			return patiently(ctx, many.Patience, func(ctx context.Context) (T, error) { return run(ctx, env, m) })
 		})
-	}
-	for _, m := range machines {
-		queue <- m
-	}
-	close(queue)
-	workers.Wait()
+		r.end(r.record(m, r.keep(m, line)))
+	})
 	return r.close(machines)
 }
 
