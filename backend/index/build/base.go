@@ -18,15 +18,19 @@ type base struct{ file *table.File }
 
 // readBase opens an index file; without a path that of the program.
 func readBase(path string) (*base, error) {
-	read := data.OpenFacts
-	if path != "" {
-		read = func() (*table.File, error) { return table.ReadFile(path) }
-	}
-	file, err := read()
+	file, err := readOr(path, data.OpenFacts)
 	if err != nil {
 		return nil, fmt.Errorf("opening the index to build on: %w", err)
 	}
 	return &base{file}, nil
+}
+
+// readOr reads an index file; without a path it opens that of the program.
+func readOr(path string, own func() (*table.File, error)) (*table.File, error) {
+	if path == "" {
+		return own()
+	}
+	return table.ReadFile(path)
 }
 
 // copyTo copies the tables that stay. A release that is imported again must not

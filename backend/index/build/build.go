@@ -319,11 +319,7 @@ func mainBinaries(r *catalog.Release) map[string]string {
 // ReadStats checks a whole index file and counts what it has; without a path,
 // that which is part of the program.
 func ReadStats(path string) (*Stats, error) {
-	read := data.Open
-	if path != "" {
-		read = func() (*table.File, error) { return table.ReadFile(path) }
-	}
-	file, err := read()
+	file, err := readOr(path, data.Open)
 	if err != nil {
 		return nil, err
 	}

@@ -24,14 +24,8 @@ func (q query) qt() (Guess, bool) {
 	if part == "" {
 		return q.qtLibrary(major, module)
 	}
-	names := []string{
-		"qt" + module + major + private + part, "qt" + major + "-" + module + private + part,
-		"libqt" + major + module + major + part, "libqt" + major + module + part,
-	}
-	if name, ok := q.first(names...); ok {
-		return found(api.RelationRenamed, development, "role", name)
-	}
-	return Guess{}, false
+	return q.named(api.RelationRenamed, development, "role",
+		"qt"+module+major+private+part, "qt"+major+"-"+module+private+part, "libqt"+major+module+major+part, "libqt"+major+module+part)
 }
 
 func (q query) qtLibrary(major, module string) (Guess, bool) {
@@ -62,8 +56,8 @@ func (q query) fonts() (Guess, bool) {
 	}
 	family, _, _ := strings.Cut(face, "-")
 	for _, word := range []string{foundry, family} {
-		if name, ok := q.first("fonts-" + word); ok {
-			return found(api.RelationMerged, sibling, part, name)
+		if g, ok := q.named(api.RelationMerged, sibling, part, "fonts-"+word); ok {
+			return g, true
 		}
 	}
 	return Guess{}, false
@@ -76,10 +70,7 @@ func (q query) java() (Guess, bool) {
 	for _, vendor := range []string{"apache-", "jakarta-", "google-", "objectweb-", "geronimo-"} {
 		bare = strings.TrimPrefix(bare, vendor)
 	}
-	if name, ok := q.first("lib"+module+"-java", "lib"+bare+"-java"); ok {
-		return found(api.RelationRenamed, sibling, "language", name)
-	}
-	return Guess{}, false
+	return q.named(api.RelationRenamed, sibling, "language", "lib"+module+"-java", "lib"+bare+"-java")
 }
 
 // umbrellas are the first words of names that say nothing of whose software it is.

@@ -114,6 +114,14 @@ func (q query) first(names ...string) (string, bool) {
 	return "", false
 }
 
+// named is what a rule finds where Debian has one of some names.
+func (q query) named(relation api.Relation, confidence float64, method string, names ...string) (Guess, bool) {
+	if name, ok := q.first(names...); ok {
+		return found(relation, confidence, method, name)
+	}
+	return Guess{}, false
+}
+
 func found(relation api.Relation, confidence float64, method string, targets ...string) (Guess, bool) {
 	return Guess{Relation: relation, Confidence: confidence, Targets: targets, Method: method}, true
 }
@@ -124,18 +132,12 @@ func (q query) pattern() (Guess, bool) { return q.debian.Pattern(q.name) }
 // identical takes the same name for the same thing, which collisions in the
 // curated rows contradict.
 func (q query) identical() (Guess, bool) {
-	if _, ok := q.debian.Package(q.name); ok {
-		return found(api.RelationSame, sameName, SameName, q.name)
-	}
-	return Guess{}, false
+	return q.named(api.RelationSame, sameName, SameName, q.name)
 }
 
 // folded finds a name in the lower case and with the dashes of Debian.
 func (q query) folded() (Guess, bool) {
-	if name, ok := q.first(q.lower, strings.ReplaceAll(q.lower, "_", "-")); ok {
-		return found(api.RelationRenamed, sameName, SameName, name)
-	}
-	return Guess{}, false
+	return q.named(api.RelationRenamed, sameName, SameName, q.lower, strings.ReplaceAll(q.lower, "_", "-"))
 }
 
 // collections are the prefixes of software collections and of repositories

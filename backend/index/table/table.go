@@ -226,16 +226,7 @@ func number(s string, i int) uint32 {
 }
 
 // All are the records, in order.
-func (t *Table) All() iter.Seq2[string, string] {
-	return func(yield func(key, value string) bool) {
-		for line := range strings.Lines(t.text) {
-			key, value, _ := strings.Cut(line[:len(line)-1], "\t")
-			if !yield(key, value) {
-				return
-			}
-		}
-	}
-}
+func (t *Table) All() iter.Seq2[string, string] { return t.Under("") }
 
 // Under are the records whose keys begin with a prefix, in order.
 func (t *Table) Under(prefix string) iter.Seq2[string, string] {
