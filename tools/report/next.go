@@ -583,7 +583,7 @@ func raises(f assess.Finding) bool {
 	if len(f.Remediations) == 0 || f.Remediations[0].Type != "command" {
 		return false
 	}
-	return strings.HasPrefix(f.Key, "hazard.schema.") || f.Severity == assess.Medium && (strings.HasPrefix(f.Remediations[0].Text, "apt-get install -y ") || strings.HasPrefix(f.Remediations[0].Text, `ssh "$SOURCE_SSH" `))
+	return strings.HasPrefix(f.Key, "hazard.schema.") || f.Severity == assess.Medium && (strings.HasPrefix(f.Remediations[0].Text, "apt-get install -y ") || strings.Contains(f.Remediations[0].Text, `"$SOURCE_SSH":`))
 }
 
 // changed is what a person should know of versions: what findings say that warn.

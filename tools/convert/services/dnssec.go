@@ -96,7 +96,7 @@ func keepKeys(p *convert.Page, first, last int, z zone) {
 	policy := ""
 	if !z.known[name] {
 		z.known[name] = true
-		policy = `dnssec-policy "` + name + `" { keys { ` + keys + " }; max-zone-ttl unlimited; };\n"
+		policy = `dnssec-policy "` + name + `" { keys { ` + keys + " }; max-zone-ttl 31536000; };\n"
 	}
 	switch {
 	case at == first:

@@ -34,7 +34,7 @@ zone "rolled.example" { type master; key-directory "/k"; auto-dnssec maintain; }
 	in := convert.Input{Files: []convert.File{{Path: "/etc/bind/named.conf.local", Text: text}}, Folder: func(name, _ string) []convert.File { return keys[name] }}
 	r := DNSSECPolicy(in)
 	is.Equal(r.Files[0].Text, `options { directory "/var/named"; };
-dnssec-policy "kept-ecdsap256sha256" { keys { ksk lifetime unlimited algorithm ecdsap256sha256; zsk lifetime unlimited algorithm ecdsap256sha256; }; max-zone-ttl unlimited; };
+dnssec-policy "kept-ecdsap256sha256" { keys { ksk lifetime unlimited algorithm ecdsap256sha256; zsk lifetime unlimited algorithm ecdsap256sha256; }; max-zone-ttl 31536000; };
 zone "a.example" {
   type master;
   key-directory "/k";
@@ -42,7 +42,7 @@ zone "a.example" {
   inline-signing yes;
 };
 zone "b.example" { type master; key-directory "/k"; dnssec-policy "kept-ecdsap256sha256"; inline-signing no; update-policy local; };
-dnssec-policy "kept-csk-rsasha256-2048" { keys { csk lifetime unlimited algorithm rsasha256 2048; }; max-zone-ttl unlimited; };
+dnssec-policy "kept-csk-rsasha256-2048" { keys { csk lifetime unlimited algorithm rsasha256 2048; }; max-zone-ttl 31536000; };
 zone "c.example" { type master; file "/z/c"; key-directory "k"; dnssec-policy "kept-csk-rsasha256-2048"; inline-signing no; };
 zone "rolled.example" { type master; key-directory "/k"; auto-dnssec maintain; };
 // zone "off.example" { auto-dnssec maintain; };
