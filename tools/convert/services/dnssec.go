@@ -16,6 +16,7 @@ var (
 	viewHead     = lazyregexp.New(`(?m)^\s*view\s`)
 	autoDNSSEC   = lazyregexp.New(`\bauto-dnssec\s+(maintain|allow)\s*;`)
 	inlineSigned = lazyregexp.New(`\binline-signing\s`)
+	dynamic      = lazyregexp.New(`\b(allow-update|update-policy)\s`)
 	keyDirectory = lazyregexp.New(`(?m)^(?:\s*[^#/\s][^#\n]*?[\s{;])?\s*key-directory\s+"([^"]+)"\s*;`)
 	directory    = lazyregexp.New(`(?m)^(?:\s*[^#/\s][^#\n]*?[\s{;])?\s*directory\s+"([^"]+)"\s*;`)
 	publicKey    = lazyregexp.New(`(?m)\sDNSKEY\s+(256|257)\s+3\s+([0-9]+)\s+(.+)$`)
@@ -88,8 +89,8 @@ func keepKeys(p *convert.Page, first, last int, z zone) {
 		return
 	}
 	now := `dnssec-policy "` + name + `";`
-	if !inlineSigned.MatchString(text) {
-		now += " inline-signing no;" // the policy's own default is yes
+	if dynamic.MatchString(text) && !inlineSigned.MatchString(text) {
+		now += " inline-signing no;" // the policy's own default is yes; others may not say no
 	}
 	const why = "BIND 9.20 has dnssec-policy in its place: this one fits the zone's keys, which stay. Where the zone has NSEC3, write nsec3param into the policy."
 	line := autoDNSSEC.ReplaceAllString(strings.TrimSpace(p.Lines[at]), now)

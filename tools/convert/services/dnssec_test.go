@@ -43,7 +43,7 @@ zone "a.example" {
 };
 zone "b.example" { type master; key-directory "/k"; dnssec-policy "kept-ecdsap256sha256"; inline-signing no; update-policy local; };
 dnssec-policy "kept-csk-rsasha256-2048" { keys { csk lifetime unlimited algorithm rsasha256 2048; }; max-zone-ttl 31536000; };
-zone "c.example" { type master; file "/z/c"; key-directory "k"; dnssec-policy "kept-csk-rsasha256-2048"; inline-signing no; };
+zone "c.example" { type master; file "/z/c"; key-directory "k"; dnssec-policy "kept-csk-rsasha256-2048"; };
 zone "rolled.example" { type master; key-directory "/k"; auto-dnssec maintain; };
 // zone "off.example" { auto-dnssec maintain; };
 `)
