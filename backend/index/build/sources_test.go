@@ -227,6 +227,7 @@ func TestASuiteOfUbuntuIsMeasuredAgainstItsOwnList(t *testing.T) {
 		{"debian-12", "php8.2-fpm", "ubuntu-24.04", "php8.3-fpm"},
 		{"ubuntu-24.04", "php8.3-fpm", "debian-13", "php8.4-fpm"},
 		{"debian-12", "nginx", "ubuntu-24.04", ""},
+		{"debian-12", "pgbackrest", "ubuntu-24.04", ""}, // its row leads to itself
 		{"rocky-9", "httpd", "ubuntu-24.04", "apache2"},
 	} {
 		got, err := ix.Become(c[0], c[1], c[2])

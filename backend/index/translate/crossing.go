@@ -1,8 +1,11 @@
 package translate
 
 import (
+	"slices"
+
 	"svc/backend/api"
 	"svc/backend/index/course"
+	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 )
 
@@ -18,11 +21,30 @@ func (h *Path) cross(r record.Record) course.Course {
 			return found
 		}
 	}
-	if found, ok := h.fromRow(r.Name); ok {
-		return found
+	if !leadsBack(&lookup.Names{Tables: h.Tables}, r.Name) {
+		if found, ok := h.fromRow(r.Name); ok {
+			return found
+		}
 	}
 	p.Relation, p.Confidence, p.Names = api.RelationRemoved, course.GoneConfidence, nil
 	return p
+}
+
+// leadsBack reports whether the rows lead from a package back to itself: who follows them
+// where it is in no list of the target would never end.
+func leadsBack(x *lookup.Names, name string) bool {
+	names := []string{name}
+	for at := 0; at < len(names); at++ {
+		g, _ := x.Derivative(names[at])
+		for i := range g.Targets {
+			alternatives := record.Alternatives(g.Targets, i)
+			if slices.Contains(alternatives, name) {
+				return true
+			}
+			names = record.AppendNew(names, alternatives...)
+		}
+	}
+	return false
 }
 
 // overTarget goes over the release of the target's distribution that is nearest
