@@ -25,6 +25,8 @@ type finder struct {
 	fs host.FS
 	a  *assess.Assessment
 	d  *Discovery
+
+	people []string // empty folders below /var that no package made
 }
 
 // Discover finds the data of a machine that was assessed. Progress, which may be
@@ -40,6 +42,7 @@ func Discover(ctx context.Context, h host.Host, a *assess.Assessment, progress f
 	if h.Live() {
 		f.countOpen()
 	}
+	f.people = unclaimed(ctx, f.fs, f.d.Places)
 	f.finish()
 	return f.d, nil
 }
@@ -366,7 +369,7 @@ func (p *Place) has(file string) bool {
 func (f *finder) finish() {
 	all := f.d.Places
 	f.d.Places = slices.DeleteFunc(slices.Clone(all), func(p Place) bool {
-		return p.Kind != Remote && p.Kind != Disk && p.Files+p.Links+p.Others+p.Unread == 0 && len(p.Mounts) == 0 && !f.holds(p.Path) && !f.awaits(p, all)
+		return p.nothing() && !f.holds(p.Path) && !f.awaits(p, all)
 	})
 	for _, p := range f.d.Places {
 		f.d.Sum.Places++
@@ -389,6 +392,9 @@ func (f *finder) holds(name string) bool {
 // there: no package brings it. Where other places stand in it, it is one for the empty
 // folders beside them, and for who may write there.
 func (f *finder) awaits(p Place, all []Place) bool {
+	if slices.ContainsFunc(f.people, func(name string) bool { return below(name, p.Path) }) {
+		return true
+	}
 	if p.Kind != Served && (p.Kind != Other || path.Dir(p.Path) != "/") || p.Names != nil {
 		return false
 	}
@@ -402,12 +408,7 @@ func (f *finder) awaits(p Place, all []Place) bool {
 	if len(leading) == 0 || p.Folders > int64(len(leading)) {
 		return true
 	}
-	info, err := f.fs.Lstat(strings.TrimPrefix(p.Path, "/"))
-	if err != nil {
-		return false
-	}
-	uid, gid, known := host.Owner(info)
-	return assess.Octal(info.Mode()) != 0o755 || known && (uid != 0 || gid != 0)
+	return apart(f.fs, p.Path)
 }
 
 // deviceOf is what is mounted at a path, or nearest above it.

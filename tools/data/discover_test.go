@@ -106,6 +106,26 @@ func TestAnEmptyFolderOfPeopleMoves(t *testing.T) {
 	is.Equal(found, []string{"/outbox", "/srv/full", "/srv/in", "/srv/tree"})
 }
 
+// TestAnEmptyFolderThatWasGivenAwayMoves: programs of people write there, below /var too.
+// What a package names is its own.
+func TestAnEmptyFolderThatWasGivenAwayMoves(t *testing.T) {
+	is := is.New(t)
+	root := machine(t, map[string]string{
+		"var/lib/dpkg/info/base-files.list": "/var\n/var/lib/shipped\n/var/backups\n", "var/lib/dpkg/info/base-files.postinst": "install -d -m 0700 /var/lib/made\n", "usr/lib/tmpfiles.d/c.conf": "d /var/lib/ruled 1777\n",
+	})
+	for _, name := range []string{"var/lib/shipped", "var/lib/made", "var/lib/ruled", "var/spool/alert", "var/backups/nightly", "var/lib/running/body"} {
+		is.NoErr(os.MkdirAll(filepath.Join(root, name), 0o755))
+		is.NoErr(os.Chmod(filepath.Join(root, name), 0o770))
+	}
+	is.NoErr(os.MkdirAll(filepath.Join(root, "var/spool/plain"), 0o755))
+	found := []string{}
+	for _, p := range discovered(t, root).Places {
+		found = append(found, p.Path)
+	}
+	slices.Sort(found)
+	is.Equal(found, []string{"/var/backups", "/var/spool/alert"})
+}
+
 // TestAFolderAroundPlacesMoves where it has more than they: empty folders beside them, or
 // rights that the target would not give it.
 func TestAFolderAroundPlacesMoves(t *testing.T) {
