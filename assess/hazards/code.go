@@ -152,10 +152,13 @@ var removalTable = sync.OnceValue(func() (t Table) {
 	return t
 })
 
+// apart is what a key does not have.
+var apart = lazyregexp.New(`[^a-z0-9]+`)
+
 // row is the hazard of a removal. What a program uses of it stops it there alone, so that
 // it stops no move.
 func (r Removal) row() *Row {
-	where := strings.Trim(lazyregexp.New(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(r.Software+" "+r.Since+" "+r.Shown), "-"), "-")
+	where := strings.Trim(apart.ReplaceAllString(strings.ToLower(r.Software+" "+r.Since+" "+r.Shown), "-"), "-")
 	row := &Row{
 		setting: true, Key: "hazard.code." + where, Severity: "high", Towards: Towards{any: []bound{{r.Software, ">=", r.Since}}}, Origin: r.Origin,
 		Title: "Gone with " + r.Name + " " + r.Since + ": " + r.Shown, Do: r.Instead,
@@ -193,7 +196,8 @@ func uses(kind, what string) func(imports map[string]string, line string) bool {
 	}
 	switch kind {
 	case "import":
-		module := lazyregexp.New(`^(from\s+` + regexp.QuoteMeta(what) + `(\.\w+)*\s+import\b|import\s+([\w.]+(\s+as\s+\w+)?\s*,\s*)*` + regexp.QuoteMeta(what) + `\b)`)
+		quoted := regexp.QuoteMeta(what)
+		module := lazyregexp.New(`^(from\s+` + quoted + `(\.\w+)*\s+import\b|import\s+([\w.]+(\s+as\s+\w+)?\s*,\s*)*` + quoted + `\b)`)
 		return func(_ map[string]string, line string) bool {
 			return strings.Contains(line, "import") && (module.MatchString(line) || importsFrom(line, parent, last))
 		}

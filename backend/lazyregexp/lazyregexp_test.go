@@ -89,13 +89,13 @@ func patterns(file *ast.File) (arguments []ast.Expr) {
 }
 
 // literal is the value of a literal, or of several that are added up; a letter stands
-// for what has a name.
+// for what has a name, or stands in a table.
 func literal(e ast.Expr) (value string, ok bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		value, err := strconv.Unquote(e.Value)
 		return value, err == nil
-	case *ast.Ident:
+	case *ast.Ident, *ast.IndexExpr:
 		return "x", true
 	case *ast.BinaryExpr:
 		left, isLeft := literal(e.X)
