@@ -38,5 +38,5 @@ var (
 // Rows are the curated rows, one file a subject.
 var Rows = rowFiles{unpacked}
 
-//go:embed [a-d]*.tsv el_n*.tsv el_t*.tsv [f-q]*.tsv ra*.tsv re*.tsv [s-z]*.tsv
+//go:embed [a-c]*.tsv da*.tsv der*.tsv [f-q]*.tsv ra*.tsv re*.tsv so*.tsv t*.tsv ub*.tsv upgrade_b*.tsv v*.tsv
 var unpacked embed.FS
