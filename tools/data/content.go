@@ -60,6 +60,27 @@ func Counted(fsys host.FS, i Item) (c Content, file string, err error) {
 	return c, "/" + file, err
 }
 
+// maxPackaged bounds what is read of the names of the target's packages, in bytes: more
+// than packages.sh writes.
+const maxPackaged = 1 << 20
+
+// packaged are the names that the scripts left out of a place, as they are those of the
+// target's packages; none where they left out none.
+func packaged(fsys host.FS, i Item) ([]string, error) {
+	if i.Script == "" {
+		return nil, nil
+	}
+	file := path.Join(moveState, strings.TrimSuffix(path.Base(i.Script), ".sh")+".packaged")
+	b, err := host.ReadFile(fsys, file, maxPackaged)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("/%s: %w", file, err)
+	}
+	return strings.FieldsFunc(string(b), func(r rune) bool { return r == 0 }), nil
+}
+
 // maxCount is more than any file system has, in files or in bytes.
 const maxCount = 1 << 60 / maxManifest
 
@@ -104,17 +125,20 @@ type contents struct {
 const maxDigested = 4_000_000
 
 // Measure counts what places hold on a machine, in their order; what a plan
-// excludes is left out. With digests the contents of all files are read. The
+// excludes is left out, and what its scripts left to the machine's packages. With digests the contents of all files are read. The
 // error of a place stands at its number: fs.ErrNotExist where it is not there.
 func Measure(ctx context.Context, h host.Host, items []Item, digests bool) ([]Content, []error, error) {
 	c := &contents{excluded: map[string]bool{}, digests: digests}
+	found, errs := make([]Content, len(items)), make([]error, len(items))
 	tops := []string{}
 	for n, i := range items {
 		dir := strings.TrimPrefix(i.place(), "/")
 		for _, top := range topsOf(dir, exactly(i.Names, i.RawNames)) {
 			tops, c.items = append(tops, top), append(c.items, n)
 		}
-		for _, name := range exactly(i.Excludes, i.RawExcludes) {
+		shipped, err := packaged(h.FS(), i)
+		errs[n] = err
+		for _, name := range slices.Concat(exactly(i.Excludes, i.RawExcludes), shipped) {
 			c.excluded[path.Join(dir, name)] = true
 		}
 	}
@@ -124,9 +148,9 @@ func Measure(ctx context.Context, h host.Host, items []Item, digests bool) ([]Co
 	if err := host.Walk(ctx, h, tops, c); err != nil {
 		return nil, nil, fmt.Errorf("counting data: %w", err)
 	}
-	found, errs := make([]Content, len(items)), make([]error, len(items))
 	for i := range items {
-		found[i], errs[i] = c.sum(i)
+		all, err := c.sum(i)
+		found[i], errs[i] = all, cmp.Or(errs[i], err)
 		if errs[i] == nil && digests {
 			found[i].SHA256, errs[i] = c.digest(ctx, h.FS(), strings.TrimPrefix(items[i].place(), "/"), i)
 		}

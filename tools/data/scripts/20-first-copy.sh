@@ -8,6 +8,7 @@
 first_copy() {
 	local code=0
 	say "$SHOWN"
+	packaged
 	keep
 	(umask 022 && mkdir -p -- "$TO")
 	copy --quiet || code=$?

@@ -14,7 +14,7 @@ back() {
 		restore "$STATE/$NAME.saved/" "$TO/"
 		rm -rf -- "$STATE/$NAME.saved"
 	fi
-	rm -f -- "$STATE/$NAME.absent" "$STATE/$NAME.before" "$STATE/$NAME.after" "$STATE/$NAME.diff"
+	rm -f -- "$STATE/$NAME.absent" "$STATE/$NAME.before" "$STATE/$NAME.after" "$STATE/$NAME.diff" "$STATE/$NAME.packaged"
 }
 
 begin

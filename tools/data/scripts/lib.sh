@@ -24,6 +24,8 @@ SETTINGS=(EXCLUDES NAMES DIGESTS NO_DEVICES) # what a function needs where the s
 different=0
 # shellcheck source=services.sh
 . "$plan/services.sh"
+# shellcheck source=packages.sh
+. "$plan/packages.sh"
 
 die() {
 	printf '%s\n' "$*" >&2
@@ -77,6 +79,7 @@ load() {
 	"$TARGET_ROOT"/*) ;;
 	*) die "A link leads $TARGET_ROOT$SHOWN out of $TARGET_ROOT. Nothing of it was touched." ;;
 	esac
+	leave_out
 	[ ${#NAMES[@]} = 0 ] || return 0
 	local own
 	for own in "$plan" "$STATE"; do
@@ -96,9 +99,10 @@ on_source() {
 	fi
 }
 
-# sent FUNCTION ARGUMENT…: a script that runs it, with all that it may need.
+# sent FUNCTION ARGUMENT…: a script that runs it, with all that it may need. A bash
+# before 4.4 takes an empty array for an unset one, so that is no error there.
 sent() {
-	printf 'set -euo pipefail\nexport LC_ALL=C\numask 077\n'
+	printf 'set -eo pipefail\nexport LC_ALL=C\numask 077\n'
 	declare -p "${SETTINGS[@]}"
 	declare -f
 	printf '%q ' "$@"
@@ -117,8 +121,8 @@ literal() {
 	printf '%s' "$s"
 }
 
-# entries EXPRESSION…: what find says of all in this folder that is not excluded, or
-# of those NAMES in it that are there.
+# entries EXPRESSION…: what find says of all in this folder that is not excluded nor the
+# target's packages', or of those NAMES in it that are there.
 entries() {
 	local prune=() name there=()
 	[ "$NO_DEVICES" != 1 ] || set -- ! -type b ! -type c "$@"
@@ -129,7 +133,7 @@ entries() {
 		[ ${#there[@]} = 0 ] || find "${there[@]}" -xdev "$@"
 		return
 	fi
-	for name in "${EXCLUDES[@]}"; do
+	for name in "${EXCLUDES[@]}" "${PACKAGED[@]}"; do
 		# find takes a backslash for what it is in no pattern.
 		name=${name//\\/\\\\} name=${name//\*/\\*} name=${name//\?/\\?} name=${name//\[/\\[}
 		prune+=(-path "./$name" -prune -o)
@@ -165,19 +169,19 @@ remapped() {
 # mapping FILE: a map as rsync takes it.
 mapping() { awk '{ printf "%s%s:%s", (NR > 1 ? "," : ""), $1, $2 }' "$1"; }
 
-# filters: sets FILTERS, by which rsync leaves alone what is not the place's. Where it
-# is NAMES, others change the folder's time.
+# filters NAME…: sets FILTERS, by which rsync leaves alone what is not the place's, and
+# these. Where it is NAMES, others change the folder's time.
 filters() {
 	local name
 	FILTERS=()
-	for name in "${EXCLUDES[@]}"; do FILTERS+=("--exclude=/$(literal "$name")"); done
+	for name in "${EXCLUDES[@]}" "$@"; do FILTERS+=("--exclude=/$(literal "$name")"); done
 	[ ${#NAMES[@]} != 0 ] || return 0
 	for name in "${NAMES[@]}"; do FILTERS+=("--include=/$(literal "$name")"); done
 	FILTERS+=('--exclude=*' --omit-dir-times)
 }
 
 # copy OPTION…: makes the place on the target what it is on the source. Names
-# that are excluded are neither copied nor deleted. Labels of SELinux are the
+# that are excluded, or the target's packages', are neither copied nor deleted. Labels of SELinux are the
 # target's own. A folder of which NAMES alone are the place, and that the target has,
 # stays as its packages made it: whom it lets in is not the source's to say.
 copy() {
@@ -186,7 +190,7 @@ copy() {
 	# them, nor where ACLs come as attributes: where one is left out, system.* is
 	# no longer left out by itself.
 	local options=(-aHAXS --one-file-system --delete --protect-args '--filter=-x system.*' '--filter=-x security.selinux')
-	filters
+	filters "${PACKAGED[@]}"
 	options+=("${FILTERS[@]}")
 	# Each fails by itself: a caller may look at the exit code.
 	users=$(mapping "$STATE/users.map") || return
@@ -215,7 +219,7 @@ keep() {
 	mv -T -- "$STATE/$NAME.part" "$STATE/$NAME.saved"
 }
 
-# restore FROM TO: a copy within the target, owners as they are.
+# restore FROM TO: a copy within the target, owners as they are; with its packages' files.
 restore() {
 	filters
 	[ "$NO_DEVICES" != 1 ] || FILTERS+=(--no-devices --info=nonreg0)
@@ -225,6 +229,7 @@ restore() {
 # before: counts and digests the place on the source, which must be quiet.
 before() {
 	say "$SHOWN"
+	packaged
 	on_source manifest "$FROM" | remapped >"$STATE/$NAME.before.part"
 	mv -- "$STATE/$NAME.before.part" "$STATE/$NAME.before"
 }

@@ -1,0 +1,103 @@
+# shellcheck shell=bash disable=SC2153 # lib.sh sets NAME
+# Which names in a place are those of the target's packages, and no part of the move:
+# they are neither deleted where the source has no such file, nor made what the older
+# package of the source has there. What somebody wrote or edited on the source moves.
+# The target's own lists alone name these files; the source says of each what it has
+# there. A place with too many of them moves whole, and so does one of a database.
+# Sourced by lib.sh. $STATE/PLACE.packaged has the names, each with a NUL after it.
+PACKAGED=() # what is left out of the place
+SHIPPED=()  # what the source is asked about
+SETTINGS+=(PACKAGED SHIPPED)
+most_names=2000 most_bytes=131072 # they are words of commands, too
+
+# listed ROOT ENDING TEXT: lines of dpkg's files of that ending that hold a text: the
+# file, a NUL, the line.
+listed() { find "$1/var/lib/dpkg/info" -maxdepth 1 -type f -name "*.$2" -exec grep -aHZF -- "$3" {} + 2>/dev/null || true; }
+
+# shipped: sets SHIPPED, the files and links of the target's packages that stood in the
+# place before the first copy.
+shipped() {
+	local line name stood=$TO length=0
+	SHIPPED=()
+	if [ ${#NAMES[@]} != 0 ] || [ -e "$STATE/$NAME.absent" ]; then return; fi
+	case ${NAME#*-} in database-*) return ;; esac
+	[ ! -e "$STATE/$NAME.saved" ] || stood=$STATE/$NAME.saved
+	while IFS= read -r -d '' line && IFS= read -r line; do
+		name=${line#"$PLACE/"}
+		[ "$name" != "$line" ] || continue
+		[ -L "$stood/$name" ] || [ -f "$stood/$name" ] || continue
+		SHIPPED+=("$name")
+		length=$((length + ${#name}))
+		[ ${#SHIPPED[@]} -gt "$most_names" ] || [ "$length" -gt "$most_bytes" ] || continue
+		say "$SHOWN has too many files of the target's packages to leave them out: it is made what the source has there"
+		SHIPPED=()
+		return
+	done < <(listed "$TARGET_ROOT" list "$PLACE/")
+}
+
+# stays ROOT PLACE FOLDER: says which of SHIPPED are not to be copied: what the source
+# lacks, and what its own package has there and nobody edited. A line each: its number,
+# and how many of its last parts are not even to be looked for, as their folder is not
+# there. Runs where the source is.
+stays() {
+	local file line i at rest slashes
+	local -A digests=() lists=()
+	while IFS= read -r -d '' file && IFS= read -r line; do
+		digests["/${line:34}"]+=" ${line:0:32} "
+	done < <(listed "$1" md5sums "${2#/}/")
+	while IFS= read -r -d '' file && IFS= read -r line; do
+		lists["/${line#/}"]=$file
+	done < <(listed "$1" list "$2/")
+	for i in "${!SHIPPED[@]}"; do
+		at=$3 rest=${SHIPPED[i]}
+		while [[ $rest == */* ]] && [ -d "$at" ]; do
+			at=$at/${rest%%/*} rest=${rest#*/}
+			[ ! -L "$at" ] || continue 2
+			[ -e "$at" ] && continue
+			slashes=${rest//[!\/]/}
+			echo "$i $((${#slashes} + 1))"
+			continue 2
+		done
+		[ -d "$at" ] || continue # a file, where the target has a folder
+		at=$at/$rest rest=$2/${SHIPPED[i]}
+		if [ ! -e "$at" ] && [ ! -L "$at" ]; then
+			echo "$i 0"
+		elif [ -L "$at" ]; then
+			# There are no digests of links: one that is younger than its package is somebody's.
+			[ -n "${lists["$rest"]:-}" ] || continue
+			[ -z "${digests["$rest"]:-}" ] || continue
+			[ "$(stat -c %Y -- "$at")" -gt "$(stat -c %Y -- "${lists["$rest"]}")" ] || echo "$i 0"
+		elif [ -f "$at" ] && [ -n "${digests["$rest"]:-}" ]; then
+			line=$(md5sum <"$at") || continue # what can't be read, the copy says
+			[[ ${digests["$rest"]} != *" ${line%% *} "* ]] || echo "$i 0"
+		fi
+	done
+}
+
+# packaged: works out anew what of the place is left out, and remembers it.
+packaged() {
+	local said="" i up name
+	shipped
+	if [ ${#SHIPPED[@]} != 0 ]; then
+		said=$(on_source stays "$SOURCE_ROOT" "$PLACE" "$FROM") || die "The source can't be asked which files of packages in $SHOWN were edited. Nothing of it was copied."
+	fi
+	while read -r i up; do
+		[[ "$i $up" =~ ^(0|[1-9][0-9]{0,4})' '(0|[1-9][0-9]{0,2})$ ]] || continue
+		[ "$i" -lt ${#SHIPPED[@]} ] || continue
+		name=${SHIPPED[i]}
+		for ((; up > 0; up--)); do name=${name%/*}; done
+		printf '%s\0' "$name"
+	done <<<"$said" | sort -zu >"$STATE/$NAME.packaged.part"
+	SHIPPED=()
+	mv -- "$STATE/$NAME.packaged.part" "$STATE/$NAME.packaged"
+	[ -s "$STATE/$NAME.packaged" ] || rm -f -- "$STATE/$NAME.packaged"
+	leave_out
+}
+
+# leave_out: sets PACKAGED to what was worked out.
+leave_out() {
+	local name
+	PACKAGED=()
+	[ -e "$STATE/$NAME.packaged" ] || return 0
+	while IFS= read -r -d '' name; do PACKAGED+=("$name"); done <"$STATE/$NAME.packaged"
+}
