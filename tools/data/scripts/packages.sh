@@ -11,18 +11,20 @@ SETTINGS+=(PACKAGED SHIPPED)
 most_names=2000 most_bytes=131072 # they are words of commands, too
 
 # listed ROOT ENDING TEXT: lines of dpkg's files of that ending that hold a text: the
-# file, a NUL, the line.
-listed() { find "$1/var/lib/dpkg/info" -maxdepth 1 -type f -name "*.$2" -exec grep -aHZF -- "$3" {} + 2>/dev/null || true; }
+# file, a tab, the line.
+listed() { { find "$1/var/lib/dpkg/info" -maxdepth 1 -type f -name "*.$2" -exec grep -aHZF -- "$3" {} + 2>/dev/null || true; } | tr '\0' '\t'; }
 
 # shipped: sets SHIPPED, the files and links of the target's packages that stood in the
 # place before the first copy.
 shipped() {
-	local line name stood=$TO length=0
+	local line lines name stood=$TO length=0
 	SHIPPED=()
 	if [ ${#NAMES[@]} != 0 ] || [ -e "$STATE/$NAME.absent" ]; then return; fi
 	case ${NAME#*-} in database-*) return ;; esac
 	[ ! -e "$STATE/$NAME.saved" ] || stood=$STATE/$NAME.saved
-	while IFS= read -r -d '' line && IFS= read -r line; do
+	lines=$(listed "$TARGET_ROOT" list "$PLACE/") # no <(): a rescue system may have no /dev/fd
+	while IFS= read -r line; do
+		line=${line#*$'\t'}
 		name=${line#"$PLACE/"}
 		[ "$name" != "$line" ] || continue
 		[ -L "$stood/$name" ] || [ -f "$stood/$name" ] || continue
@@ -32,7 +34,7 @@ shipped() {
 		say "$SHOWN has too many files of the target's packages to leave them out: it is made what the source has there"
 		SHIPPED=()
 		return
-	done < <(listed "$TARGET_ROOT" list "$PLACE/")
+	done <<<"$lines"
 }
 
 # stays ROOT PLACE FOLDER: says which of SHIPPED are not to be copied: what the source
@@ -40,14 +42,18 @@ shipped() {
 # and how many of its last parts are not even to be looked for, as their folder is not
 # there. Runs where the source is.
 stays() {
-	local file line i at rest slashes
+	local line lines i at rest slashes
 	local -A digests=() lists=()
-	while IFS= read -r -d '' file && IFS= read -r line; do
+	lines=$(listed "$1" md5sums "${2#/}/")
+	while IFS= read -r line; do
+		line=${line#*$'\t'}
 		digests["/${line:34}"]+=" ${line:0:32} "
-	done < <(listed "$1" md5sums "${2#/}/")
-	while IFS= read -r -d '' file && IFS= read -r line; do
-		lists["/${line#/}"]=$file
-	done < <(listed "$1" list "$2/")
+	done <<<"$lines"
+	lines=$(listed "$1" list "$2/")
+	while IFS= read -r line; do
+		rest=${line#*$'\t'}
+		lists["/${rest#/}"]=${line%%$'\t'*}
+	done <<<"$lines"
 	for i in "${!SHIPPED[@]}"; do
 		at=$3 rest=${SHIPPED[i]}
 		while [[ $rest == */* ]] && [ -d "$at" ]; do
