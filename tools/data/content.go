@@ -124,9 +124,10 @@ type contents struct {
 // maxDigested bounds the files of a place whose contents are read.
 const maxDigested = 4_000_000
 
-// Measure counts what places hold on a machine, in their order; what a plan
-// excludes is left out, and what its scripts left to the machine's packages. With digests the contents of all files are read. The
-// error of a place stands at its number: fs.ErrNotExist where it is not there.
+// Measure counts what places hold on a machine, in their order; what a plan excludes is
+// left out, and what its scripts left to the machine's packages. With digests the contents
+// of all files are read. The error of a place stands at its number: fs.ErrNotExist where
+// it is not there.
 func Measure(ctx context.Context, h host.Host, items []Item, digests bool) ([]Content, []error, error) {
 	c := &contents{excluded: map[string]bool{}, digests: digests}
 	found, errs := make([]Content, len(items)), make([]error, len(items))

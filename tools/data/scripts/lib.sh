@@ -180,10 +180,10 @@ filters() {
 	FILTERS+=('--exclude=*' --omit-dir-times)
 }
 
-# copy OPTION…: makes the place on the target what it is on the source. Names
-# that are excluded, or the target's packages', are neither copied nor deleted. Labels of SELinux are the
-# target's own. A folder of which NAMES alone are the place, and that the target has,
-# stays as its packages made it: whom it lets in is not the source's to say.
+# copy OPTION…: makes the place on the target what it is on the source. Names that are
+# excluded, or the target's packages', are neither copied nor deleted. Labels of SELinux
+# are the target's own. A folder of which NAMES alone are the place, and that the target
+# has, stays as its packages made it: whom it lets in is not the source's to say.
 copy() {
 	local from=$FROM/ users groups code=0 folder=""
 	# Every owner is in the maps; with --numeric-ids those of ACLs would not follow
