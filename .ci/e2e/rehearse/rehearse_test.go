@@ -66,12 +66,12 @@ func newServer(t *testing.T) *machine {
 		"etc/logrotate.d/shop":                 "/var/log/shop.log {\n weekly\n missingok\n}\n", // which must be root's
 	})
 	m.is.NoErr(os.Remove(filepath.Join(m.root, "etc/nginx/sites-enabled/default")))
-	m.program(filepath.Join(m.root, "usr/local/bin/shopd"), "#!/usr/bin/python3\nimport asyncore, time\ntime.sleep(1e6)\n") // Python 3.12 has no asyncore
+	m.program(filepath.Join(m.root, "usr/local/bin/shopd"), "#!/usr/bin/python3\nimport spwd, time\ntime.sleep(1e6)\n") // Python 3.13 has no spwd, and no package brings it back
 	m.program(filepath.Join(m.root, "usr/local/bin/nightly"), "#!/bin/sh\n")
 	m.unit("shopd", "ExecStart=/usr/local/bin/shopd")
 	m.unit("clock", "ExecStart=/bin/sleep infinity")
 	m.program(m.Path("checks/shop"), "#!/bin/sh\necho 'ok 1 - it is asked'\ngrep -q shop /srv/www/index.html && echo 'ok 2 - the shop is there' || echo 'not ok 2 - the shop is there'\n")
-	m.Files(m.Path("fixes/asyncore"), map[string]string{"commands": "#!/bin/sh\nmkdir -p /usr/local/lib/python3.13/dist-packages && touch /usr/local/lib/python3.13/dist-packages/asyncore.py\n"})
+	m.Files(m.Path("fixes/spwd"), map[string]string{"commands": "#!/bin/sh\nmkdir -p /usr/local/lib/python3.13/dist-packages && touch /usr/local/lib/python3.13/dist-packages/spwd.py\n"})
 	return m
 }
 
@@ -179,7 +179,7 @@ func (m *machine) withoutData() {
 // withData the program fails, with what it said.
 func (m *machine) withData() {
 	d := m.rehearse(6, "second", "--with-data", "--checks", m.Path("checks"))
-	m.is.True(slices.ContainsFunc(m.onlyShopFails(d).Log, func(line string) bool { return strings.Contains(line, "asyncore") }))
+	m.is.True(slices.ContainsFunc(m.onlyShopFails(d).Log, func(line string) bool { return strings.Contains(line, "spwd") }))
 	m.judged(d, map[string]rehearsal.Verdict{
 		"site http://shop.example.net": rehearsal.Runs,
 		"data ":                        rehearsal.Runs,
