@@ -111,9 +111,9 @@ func TestAnEmptyFolderOfPeopleMoves(t *testing.T) {
 func TestAnEmptyFolderThatWasGivenAwayMoves(t *testing.T) {
 	is := is.New(t)
 	root := machine(t, map[string]string{
-		"var/lib/dpkg/info/base-files.list": "/var\n/var/lib/shipped\n/var/backups\n", "var/lib/dpkg/info/base-files.postinst": "install -d -m 0700 /var/lib/made\n", "usr/lib/tmpfiles.d/c.conf": "d /var/lib/ruled 1777\n",
+		"var/lib/dpkg/info/base-files.list": "/var\n/var/lib/shipped\n/var/backups\n", "var/lib/dpkg/info/base-files.postinst": "install -d -m 0700 /var/lib/made\ninstall_directory var/mail 2775 mail\n", "usr/lib/tmpfiles.d/c.conf": "d /var/lib/ruled 1777\n",
 	})
-	for _, name := range []string{"var/lib/shipped", "var/lib/made", "var/lib/ruled", "var/spool/alert", "var/backups/nightly", "var/lib/running/body"} {
+	for _, name := range []string{"var/lib/shipped", "var/lib/made", "var/mail", "var/lib/ruled", "var/spool/alert", "var/backups/nightly", "var/lib/running/body"} {
 		is.NoErr(os.MkdirAll(filepath.Join(root, name), 0o755))
 		is.NoErr(os.Chmod(filepath.Join(root, name), 0o770))
 	}

@@ -41,11 +41,15 @@ func unclaimed(ctx context.Context, fsys host.FS, places []Place) []string {
 	for _, e := range rules {
 		files = append(files, path.Join("usr/lib/tmpfiles.d", e.Name()))
 	}
-	wanted := maintained.Looking(folders, nil)
+	bare := []string{} // a script may name them below a root that it is given, as var/mail
+	for _, name := range folders {
+		bare = append(bare, name[1:])
+	}
+	wanted := maintained.Looking(folders, bare)
 	claimed := map[string]bool{}
 	maintained.Each(ctx, fsys, files, func(_ string, text []byte) {
 		for _, name := range wanted.In(text) {
-			claimed[name] = true
+			claimed["/"+strings.TrimPrefix(name, "/")] = true
 		}
 	})
 	return slices.DeleteFunc(folders, func(name string) bool { return claimed[name] })

@@ -350,7 +350,11 @@ func (f *Directory) startAgain(h *engine.Host, d Dialect) func(context.Context) 
 		if s, err := f.ServerIn(f.Data); s == nil || err != nil {
 			return err
 		}
-		return errors.Join(d.Unsettle(ctx, h), engine.RemoveFile(h.Path(SettingFile)))
+		err := d.Unsettle(ctx, h)
+		if err != nil && d.Answers(ctx) != nil {
+			err = nil // it is about to end, as it was told: nothing goes on as it was set
+		}
+		return errors.Join(err, engine.RemoveFile(h.Path(SettingFile)))
 	}
 }
 
