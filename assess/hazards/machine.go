@@ -55,6 +55,7 @@ type Machine struct {
 	boot     *[]word  // of the kernel
 	chains   map[string][]*x509.Certificate
 	programs map[string][]string          // of people, by language
+	unread   string                       // one of these that was not read, as they are too many
 	imports  map[string]map[string]string // of a program of Python: what its names stand for
 }
 
