@@ -80,27 +80,47 @@ func (out Files) addStatic(folder string) error {
 }
 
 // variables are the variables of the plan.
-func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) record {
-	v := record{}
-	switch family(p).Conventions().Manager {
-	case "dnf":
-		v = archivesOf(p)
-	case "apt":
-		v = record{{"role_locales", texts(p.System.Locales)}, {"role_unwanted_packages", texts(p.System.Unwanted)}, {"role_clusters", clusters(p)}}
-	}
-	return append(v, record{
+func variables(p *migration.Plan, a *assess.Assessment, s Source, files []file) record {
+	primary := primaryGroups(a)
+	return append(ofManager(p), record{
 		{"role_packages", texts(p.Install)},
 		{"role_install_recommends", boolean(p.System.Recommends)},
-		{"role_groups", groups(p)},
-		{"role_users", users(p, a, s)},
-		{"role_members", members(p)},
-		{"role_directories", directories(p, files)},
-		{"role_files", files.records()},
-		{"role_links", links(p)},
+		{"role_groups", each(p.Accounts.Groups, func(g assess.Group) value {
+			return record{{"name", text(g.Name)}, {"gid", number(g.GID)}, {"system", boolean(g.System)}}
+		})},
+		{"role_users", each(p.Accounts.Users, func(u assess.User) value {
+			return record{
+				{"name", text(u.Name)},
+				{"uid", number(u.UID)},
+				{"group", text(primary[u.GID])},
+				{"groups", texts(u.Groups)},
+				{"comment", text(u.Comment)},
+				{"home", text(u.Home)},
+				{"shell", text(u.Shell)},
+				{"system", boolean(u.System)},
+				{"password", text(cmp.Or(s.Passwords[u.Name], "!"))}, // no password works, as keys may
+			}
+		})},
+		{"role_members", each(p.Accounts.Members, func(m migration.Member) value { // accounts of packages that are in further groups
+			return record{{"name", text(m.User)}, {"groups", texts(m.Groups)}}
+		})},
+		{"role_directories", each(directories(p, files), func(f migration.Folder) value {
+			return record{{"path", text(f.Path)}, {"mode", text(f.Mode)}, {"owner", text(f.Owner)}, {"group", text(f.Group)}, {"own", boolean(f.Own)}}
+		})},
+		{"role_files", each(files, func(f file) value {
+			return record{{"src", text(f.src)}, {"dest", text(f.dest)}, {"mode", text(f.mode)}, {"owner", text(f.owner)}, {"group", text(f.group)}}
+		})},
+		{"role_links", each(having(p.Configuration, isLink), func(c migration.Config) value {
+			return record{{"path", text(c.To)}, {"target", text(c.Link)}, {"awaits", boolean(c.Awaits)}}
+		})},
 		{"role_disabled_links", texts(p.Disabled)},
-		{"role_log_files", logs(p)},
-		{"role_removed_files", removed(p)},
-		{"role_units", units(p)},
+		{"role_log_files", each(p.Logs, func(f migration.Folder) value {
+			return record{{"path", text(f.Path)}, {"mode", text(f.Mode)}, {"owner", text(f.Owner)}, {"group", text(f.Group)}}
+		})},
+		{"role_removed_files", each(having(p.Configuration, func(c migration.Config) bool { return c.Action == migration.Remove }), func(c migration.Config) value { return text(c.To) })},
+		{"role_units", each(having(p.Services, isSet), func(s migration.Service) value {
+			return record{{"name", text(s.To)}, {"was", text(s.Unit)}, {"state", text(s.State)}, {"own", boolean(s.Local)}}
+		})},
 		{"role_host_name", text(p.System.HostName)},
 		{"role_time_zone", text(p.System.TimeZone)},
 		{"role_locale", text(p.System.Locale)},
@@ -108,62 +128,23 @@ func variables(p *migration.Plan, a *assess.Assessment, s Source, files files) r
 	}...)
 }
 
+// ofManager are the variables that the tasks of a package manager take beside those of all.
+func ofManager(p *migration.Plan) record {
+	switch family(p).Conventions().Manager {
+	case "dnf": // what has to be enabled before packages can be installed
+		a := cmp.Or(p.Archives, &migration.Archives{})
+		return record{{"role_archive_packages", texts(a.Packages)}, {"role_archives", texts(a.Enable)}, {"role_module_streams", texts(a.Streams)}}
+	case "apt":
+		return record{{"role_locales", texts(p.System.Locales)}, {"role_unwanted_packages", texts(p.System.Unwanted)}, {"role_clusters", each(p.Clusters, func(c migration.Cluster) value {
+			return record{{"version", text(c.Version)}, {"name", text(c.Name)}, {"port", number(c.Port)}, {"directory", text(c.Directory)}}
+		})}}
+	}
+	return nil
+}
+
 func family(p *migration.Plan) release.Family {
 	target, _ := release.Lookup(p.Target)
 	return target.Family
-}
-
-// archivesOf are what has to be enabled before packages can be installed.
-func archivesOf(p *migration.Plan) record {
-	a := p.Archives
-	if a == nil {
-		a = &migration.Archives{}
-	}
-	return record{{"role_archive_packages", texts(a.Packages)}, {"role_archives", texts(a.Enable)}, {"role_module_streams", texts(a.Streams)}}
-}
-
-func clusters(p *migration.Plan) list {
-	all := list{}
-	for _, c := range p.Clusters {
-		all = append(all, record{{"version", text(c.Version)}, {"name", text(c.Name)}, {"port", number(c.Port)}, {"directory", text(c.Directory)}})
-	}
-	return all
-}
-
-func groups(p *migration.Plan) list {
-	all := list{}
-	for _, g := range p.Accounts.Groups {
-		all = append(all, record{{"name", text(g.Name)}, {"gid", number(g.GID)}, {"system", boolean(g.System)}})
-	}
-	return all
-}
-
-// users are the users. Without a digest no password works, as keys may.
-func users(p *migration.Plan, a *assess.Assessment, s Source) list {
-	all, primary := list{}, primaryGroups(a)
-	for _, u := range p.Accounts.Users {
-		all = append(all, record{
-			{"name", text(u.Name)},
-			{"uid", number(u.UID)},
-			{"group", text(primary[u.GID])},
-			{"groups", texts(u.Groups)},
-			{"comment", text(u.Comment)},
-			{"home", text(u.Home)},
-			{"shell", text(u.Shell)},
-			{"system", boolean(u.System)},
-			{"password", text(cmp.Or(s.Passwords[u.Name], "!"))},
-		})
-	}
-	return all
-}
-
-// members are the accounts of packages that are in further groups.
-func members(p *migration.Plan) list {
-	all := list{}
-	for _, m := range p.Accounts.Members {
-		all = append(all, record{{"name", text(m.User)}, {"groups", texts(m.Groups)}})
-	}
-	return all
 }
 
 // primaryGroups are the names of groups that a system takes, by their ids.
@@ -177,18 +158,8 @@ func primaryGroups(a *assess.Assessment) map[int]string {
 	return names
 }
 
-func units(p *migration.Plan) list {
-	all := list{}
-	for _, s := range p.Services {
-		if s.Apply && s.To != "" && slices.Contains([]string{"enabled", "disabled", "masked"}, s.State) {
-			all = append(all, record{{"name", text(s.To)}, {"was", text(s.Unit)}, {"state", text(s.State)}, {"own", boolean(s.Local)}})
-		}
-	}
-	return all
-}
-
 // directories are the folders of the plan, and those above each file and link.
-func directories(p *migration.Plan, files files) list {
+func directories(p *migration.Plan, files []file) (all []migration.Folder) {
 	folders := map[string]migration.Folder{}
 	need := func(name string) {
 		if _, ok := folders[name]; !ok {
@@ -205,45 +176,23 @@ func directories(p *migration.Plan, files files) list {
 		need(path.Dir(f.dest))
 	}
 	for _, c := range p.Configuration {
-		if written(c) && c.Link != "" {
+		if isLink(c) {
 			need(path.Dir(c.To))
 		}
 	}
-	all := list{}
 	for _, name := range slices.Sorted(maps.Keys(folders)) { // those above come first
-		f := folders[name]
-		all = append(all, record{{"path", text(f.Path)}, {"mode", text(f.Mode)}, {"owner", text(f.Owner)}, {"group", text(f.Group)}, {"own", boolean(f.Own)}})
+		all = append(all, folders[name])
 	}
 	return all
 }
 
-func links(p *migration.Plan) list {
-	all := list{}
-	for _, c := range p.Configuration {
-		if written(c) && c.Link != "" {
-			all = append(all, record{{"path", text(c.To)}, {"target", text(c.Link)}, {"awaits", boolean(c.Awaits)}})
-		}
-	}
-	return all
+// isSet reports whether the role sets the state of a unit.
+func isSet(s migration.Service) bool {
+	return s.Apply && s.To != "" && slices.Contains([]string{"enabled", "disabled", "masked"}, s.State)
 }
 
-func logs(p *migration.Plan) list {
-	all := list{}
-	for _, f := range p.Logs {
-		all = append(all, record{{"path", text(f.Path)}, {"mode", text(f.Mode)}, {"owner", text(f.Owner)}, {"group", text(f.Group)}})
-	}
-	return all
-}
-
-func removed(p *migration.Plan) list {
-	all := list{}
-	for _, c := range p.Configuration {
-		if c.Action == migration.Remove {
-			all = append(all, text(c.To))
-		}
-	}
-	return all
-}
+// isLink reports whether the role makes a link of a file.
+func isLink(c migration.Config) bool { return written(c) && c.Link != "" }
 
 // written reports whether the role writes the file.
 func written(c migration.Config) bool {
@@ -256,20 +205,9 @@ type file struct {
 	folder                        *migration.Folder // of its own, where it has one
 }
 
-type files []file
-
-func (all files) records() list {
-	records := list{}
-	for _, f := range all {
-		records = append(records, record{{"src", text(f.src)}, {"dest", text(f.dest)}, {"mode", text(f.mode)}, {"owner", text(f.owner)}, {"group", text(f.group)}})
-	}
-	return records
-}
-
 // addContents puts the contents of files below role/files, under names that no
 // file system and no template engine stumbles over.
-func (out Files) addContents(p *migration.Plan, a *assess.Assessment, s Source) (files, error) {
-	all := files{}
+func (out Files) addContents(p *migration.Plan, a *assess.Assessment, s Source) (all []file, err error) {
 	add := func(f file, content []byte) {
 		f.src = fileName(f.dest, content)
 		out["role/files/"+f.src] = content

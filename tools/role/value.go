@@ -80,12 +80,25 @@ func (r record) node() *yaml.Node {
 	return n
 }
 
-func texts(all []string) list {
+// each is a list with a value for each of some things.
+func each[T any](things []T, of func(T) value) list {
 	out := list{}
-	for _, s := range all {
-		out = append(out, text(s))
+	for _, t := range things {
+		out = append(out, of(t))
 	}
 	return out
+}
+
+func texts(all []string) list { return each(all, func(s string) value { return text(s) }) }
+
+// having are those of some things that are so.
+func having[T any](things []T, so func(T) bool) (all []T) {
+	for _, t := range things {
+		if so(t) {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // atOnce is how many values of a list are encoded at once: the encoder keeps what
