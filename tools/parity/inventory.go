@@ -48,23 +48,54 @@ func (i item) key() [2]string { return [2]string{i.dimension, i.subject} }
 // dimension once. Where both machines ran while they were read, ports are those
 // that programs listen on.
 func inventory(a *assess.Assessment, running bool) []subject {
-	ports := configured
-	if running {
-		ports = sockets
-	}
 	links := linked(a)
 	var all []subject
-	for _, list := range []func(*assess.Assessment) []item{
-		packages, archives, programs, units, timers, jobs, users, groups, keys, configuration, ports, sites, certificates, mounts, sysctl,
-		firewalls, system, databases, software, containers, facts,
+	for _, items := range [][]item{
+		packages(a),
+		archives(a),
+		each(a.Programs, program),
+		each(a.Services, started(Services)),
+		each(a.Timers, started(Timers)),
+		jobs(a),
+		slices.Concat(each(a.Users, account), passwords(a)),
+		each(a.Groups, group),
+		keys(a),
+		configuration(a),
+		ports(a, running),
+		sites(a),
+		certificates(a),
+		each(a.Mounts, func(m assess.Mount) item {
+			return item{Mounts, m.Path, strings.Join([]string{m.Type, m.Device, strings.Join(m.Options, ",")}, " "), "", at(m.Evidence)}
+		}),
+		each(a.Sysctl, func(s assess.Setting) item { return item{Sysctl, s.Key, s.Value, "", at(s.Evidence)} }),
+		each(a.Firewalls, func(f assess.Firewall) item {
+			sum := sha256.Sum256([]byte(strings.Join(f.Entries, "\n")))
+			return item{Firewall, f.Kind, fmt.Sprintf("enabled=%t rules=%d sha256:%x", f.Enabled, f.Rules, sum[:8]), "", at(f.Evidence)}
+		}),
+		system(a),
+		databases(a),
+		each(a.Software, func(s assess.Software) item {
+			return item{Software, s.Manager + " " + s.Name, s.Version, "", at(s.Evidence)}
+		}),
+		each(a.Containers, func(c assess.Container) item {
+			return item{Containers, strings.Join([]string{c.Engine, c.Kind, c.Name}, " "), c.Image, "", at(c.Evidence)}
+		}),
+		each(a.Facts, fact),
 	} {
-		items := list(a)
 		for i := range items {
 			for _, e := range items[i].evidence {
 				items[i].evidence = append(items[i].evidence, in(links[e.Path])...)
 			}
 		}
 		all = append(all, gathered(items)...)
+	}
+	return all
+}
+
+// each are some things as items.
+func each[T any](things []T, of func(T) item) (all []item) {
+	for _, t := range things {
+		all = append(all, of(t))
 	}
 	return all
 }
@@ -134,15 +165,8 @@ func packageDatabase(a *assess.Assessment) assess.Evidence {
 	return assess.Evidence{}
 }
 
-func units(a *assess.Assessment) []item { return started(Services, a.Services) }
-
-func timers(a *assess.Assessment) []item { return started(Timers, a.Timers) }
-
-func started(dimension string, units []assess.Unit) (all []item) {
-	for _, u := range units {
-		all = append(all, item{dimension, u.Name, u.State, u.Package, in(u.Path)})
-	}
-	return all
+func started(dimension string) func(assess.Unit) item {
+	return func(u assess.Unit) item { return item{dimension, u.Name, u.State, u.Package, in(u.Path)} }
 }
 
 // jobs are by user and command; those that run at several times have them all
@@ -154,13 +178,6 @@ func jobs(a *assess.Assessment) (all []item) {
 		}
 	}
 	return all
-}
-
-func users(a *assess.Assessment) (all []item) {
-	for _, u := range a.Users {
-		all = append(all, account(u))
-	}
-	return append(all, passwords(a)...)
 }
 
 // passwordOf ends the subject that is a user's password.
@@ -185,13 +202,6 @@ func passwordsKnown(a *assess.Assessment) bool {
 func account(u assess.User) item {
 	value := fmt.Sprintf("uid=%d gid=%d home=%s shell=%s groups=%s", u.UID, u.GID, u.Home, u.Shell, strings.Join(slices.Sorted(slices.Values(u.Groups)), ","))
 	return item{Users, u.Name, value, "", in("/etc/passwd")}
-}
-
-func groups(a *assess.Assessment) (all []item) {
-	for _, g := range a.Groups {
-		all = append(all, group(g))
-	}
-	return all
 }
 
 func group(g assess.Group) item {
@@ -258,23 +268,22 @@ func fileValue(c assess.ConfigFile) string {
 
 // open are the ports of a machine, one by one: who listens on each.
 func open(a *assess.Assessment, running bool) []subject {
-	ports := configured
-	if running {
-		ports = sockets
-	}
-	items := ports(a)
+	items := ports(a, running)
 	for i := range items {
 		items[i].subject, items[i].value = items[i].value, items[i].subject
 	}
 	return gathered(items)
 }
 
-// sockets are the ports on which programs listen.
-func sockets(a *assess.Assessment) (all []item) {
-	for _, s := range a.Running.Sockets {
-		all = append(all, item{Ports, cmp.Or(s.Program, "unknown program"), socketNumber(s), "", in("/proc/net/" + s.Protocol)})
+// ports are those on which programs listen, or, of a machine of which that does not
+// count, those that its configuration names.
+func ports(a *assess.Assessment, running bool) []item {
+	if !running {
+		return configured(a)
 	}
-	return inOrder(all)
+	return inOrder(each(a.Running.Sockets, func(s assess.Socket) item {
+		return item{Ports, cmp.Or(s.Program, "unknown program"), socketNumber(s), "", in("/proc/net/" + s.Protocol)}
+	}))
 }
 
 // socketNumber is what a socket's port is called.
@@ -378,28 +387,6 @@ func certificates(a *assess.Assessment) (all []item) {
 	return inOrder(all) // not by path: the families have them elsewhere
 }
 
-func mounts(a *assess.Assessment) (all []item) {
-	for _, m := range a.Mounts {
-		all = append(all, item{Mounts, m.Path, strings.Join([]string{m.Type, m.Device, strings.Join(m.Options, ",")}, " "), "", at(m.Evidence)})
-	}
-	return all
-}
-
-func sysctl(a *assess.Assessment) (all []item) {
-	for _, s := range a.Sysctl {
-		all = append(all, item{Sysctl, s.Key, s.Value, "", at(s.Evidence)})
-	}
-	return all
-}
-
-func firewalls(a *assess.Assessment) (all []item) {
-	for _, f := range a.Firewalls {
-		sum := sha256.Sum256([]byte(strings.Join(f.Entries, "\n")))
-		all = append(all, item{Firewall, f.Kind, fmt.Sprintf("enabled=%t rules=%d sha256:%x", f.Enabled, f.Rules, sum[:8]), "", at(f.Evidence)})
-	}
-	return all
-}
-
 func system(a *assess.Assessment) []item {
 	s := a.System
 	return []item{
@@ -437,33 +424,15 @@ func serverOf(d assess.Database) string {
 	return d.Engine + " on port " + strconv.Itoa(d.Port)
 }
 
-func software(a *assess.Assessment) (all []item) {
-	for _, s := range a.Software {
-		all = append(all, item{Software, strings.Join([]string{s.Manager, s.Name}, " "), s.Version, "", at(s.Evidence)})
-	}
-	return all
-}
-
-func containers(a *assess.Assessment) (all []item) {
-	for _, c := range a.Containers {
-		all = append(all, item{Containers, strings.Join([]string{c.Engine, c.Kind, c.Name}, " "), c.Image, "", at(c.Evidence)})
-	}
-	return all
-}
-
 // areas are the facts that have a dimension of their own. The rules of sudo are
 // by whom they are for, in their order: the last one that fits counts.
 var areas = map[string]string{"sudo": Sudoers, "modules": Modules, "pam": PAM}
 
-func facts(a *assess.Assessment) (all []item) {
-	for _, f := range a.Facts {
-		if dimension := areas[f.Area]; dimension != "" {
-			all = append(all, item{dimension, f.Key, f.Value, "", at(f.Evidence)})
-		} else {
-			all = append(all, item{Facts, f.Area + " " + f.Key, f.Value, "", at(f.Evidence)})
-		}
+func fact(f assess.Fact) item {
+	if dimension := areas[f.Area]; dimension != "" {
+		return item{dimension, f.Key, f.Value, "", at(f.Evidence)}
 	}
-	return all
+	return item{Facts, f.Area + " " + f.Key, f.Value, "", at(f.Evidence)}
 }
 
 // archives are those that packages are taken from.
@@ -485,24 +454,21 @@ func archiveOf(o assess.Origin) item {
 	return item{Archives, name, strings.Join(o.Types, ",") + " " + value, "", at(o.Evidence)}
 }
 
-// programs are those of no package, and those with more rights.
-func programs(a *assess.Assessment) (all []item) {
-	for _, p := range a.Programs {
-		value := fmt.Sprintf("%s %s:%s", p.Mode, p.Owner, p.Group)
-		for _, more := range []struct {
-			is   bool
-			text string
-		}{{p.Capabilities, " with capabilities"}, {p.Changed, " changed since its package brought it"}, {p.Link != "", " link to " + p.Link}, {p.SHA256 != "", " sha256:" + p.SHA256}} {
-			if more.is {
-				value += more.text
-			}
+// program is one of no package, or one with more rights.
+func program(p assess.Program) item {
+	value := fmt.Sprintf("%s %s:%s", p.Mode, p.Owner, p.Group)
+	for _, more := range []struct {
+		is   bool
+		text string
+	}{{p.Capabilities, " with capabilities"}, {p.Changed, " changed since its package brought it"}, {p.Link != "", " link to " + p.Link}, {p.SHA256 != "", " sha256:" + p.SHA256}} {
+		if more.is {
+			value += more.text
 		}
-		if p.Package == "" && p.Link == "" && p.SHA256 == "" {
-			value += fmt.Sprintf(" %d bytes", p.Size)
-		}
-		all = append(all, item{Programs, p.Path, value, p.Package, in(p.Path)})
 	}
-	return all
+	if p.Package == "" && p.Link == "" && p.SHA256 == "" {
+		value += fmt.Sprintf(" %d bytes", p.Size)
+	}
+	return item{Programs, p.Path, value, p.Package, in(p.Path)}
 }
 
 // guards are files that matter to who gets in, by how their paths begin: those

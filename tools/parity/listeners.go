@@ -23,7 +23,7 @@ func (a additions) listeners() (all []change) {
 		}
 	}
 	services := map[string]subject{}
-	for _, s := range gathered(units(a.After)) {
+	for _, s := range gathered(each(a.After.Services, started(Services))) {
 		services[s.subject] = s
 	}
 	for _, s := range a.After.Running.Sockets {
