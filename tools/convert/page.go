@@ -92,6 +92,22 @@ func (r *Result) Close(p *Page, to string) {
 	}
 }
 
+// EachLine carries files over whose lines each mean something by themselves; comments begin
+// with a hash.
+func EachLine(in Input, place func(file string) string, line func(r *Result, p *Page, i int)) (r Result) {
+	for _, f := range in.Files {
+		p := Open(f, "#")
+		for i := range p.Active() {
+			line(&r, p, i)
+		}
+		r.Close(p, place(f.Path))
+	}
+	return r
+}
+
+// Stays is the place of a file that stays where it is.
+func Stays(file string) string { return file }
+
 func Indent(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
 // Places are paths of a source with what stands there on the target, the

@@ -12,21 +12,16 @@ var masterHomes = convert.HomesOf("master.cf")
 
 // PostfixMaster carries master.cf over: programs stand in another place, and
 // what Postfix 3 takes for granted is said where an earlier one took another.
-func PostfixMaster(in convert.Input) (r convert.Result) {
+func PostfixMaster(in convert.Input) convert.Result {
 	s := convert.Settings{Program: "postfix", Equals: true, Homes: postfixHomes}.Towards(in)
 	old := strings.HasPrefix(in.VersionOf("postfix"), "2.")
-	for _, f := range in.Files {
-		p := convert.Open(f, "#")
-		for i := range p.Active() {
-			if convert.Continues(p.Lines[i]) {
-				masterOption(s, p, i, in)
-			} else {
-				masterService(p, i, old, in)
-			}
+	return convert.EachLine(in, convert.Stays, func(_ *convert.Result, p *convert.Page, i int) {
+		if convert.Continues(p.Lines[i]) {
+			masterOption(s, p, i, in)
+		} else {
+			masterService(p, i, old, in)
 		}
-		r.Close(p, f.Path)
-	}
-	return r
+	})
 }
 
 // masterService converts the line of a service: name, kind, private,

@@ -85,11 +85,7 @@ func cronPlace(in convert.Input, file string) string {
 // before each command.
 func cronTable(p *convert.Page, users bool, in convert.Input) {
 	for i := range p.Active() {
-		if convert.FromDebian(in) {
-			cronLineBack(p, i, users, in)
-		} else {
-			cronLine(p, i, users, in)
-		}
+		cronLine(p, i, users, in)
 	}
 	if !convert.FromDebian(in) {
 		endWithNewline(p, "Debian's cron takes no line without an end.")
@@ -105,35 +101,16 @@ func endWithNewline(p *convert.Page, why string) {
 	}
 }
 
-// cronLineBack carries a line of Debian's cron to cronie, which takes all that it
-// does.
-func cronLineBack(p *convert.Page, i int, users bool, in convert.Input) {
-	line := strings.TrimSpace(p.Lines[i])
-	if name, _, ok := strings.Cut(line, "="); ok && cronName(strings.TrimSpace(name)) {
-		return
-	}
-	count := times(line)
-	if users {
-		count++
-	}
-	fields, command := cutFields(line, count)
-	switch {
-	case len(fields) < count || command == "":
-		p.Refuse(i, "It is no time, user and command.")
-	case debianCommand.MatchString(command):
-		p.Refuse(i, "It names a command that the target has not: say which of its own is meant.")
-	default:
-		cronJob(p, i, fields[count-1], users, in)
-	}
-}
-
 // debianCommand is a job that calls Debian's own programs.
 var debianCommand = lazyregexp.New(`(^|[\s;&|/(])(apt|apt-get|aptitude|dpkg|invoke-rc\.d|a2en\w+|a2dis\w+)(\s|$)`)
 
+// cronLine carries a line over. cronie takes all that Debian's cron does.
 func cronLine(p *convert.Page, i int, users bool, in convert.Input) {
-	line := strings.TrimSpace(p.Lines[i])
+	line, back := strings.TrimSpace(p.Lines[i]), convert.FromDebian(in)
 	if name, _, ok := strings.Cut(line, "="); ok && cronName(strings.TrimSpace(name)) {
-		cronVariable(p, i, strings.Trim(strings.TrimSpace(name), `"'`))
+		if !back {
+			cronVariable(p, i, strings.Trim(strings.TrimSpace(name), `"'`))
+		}
 		return
 	}
 	n := times(line)
@@ -145,6 +122,10 @@ func cronLine(p *convert.Page, i int, users bool, in convert.Input) {
 	switch bare := strings.TrimPrefix(line, "-"); {
 	case len(fields) < count || command == "":
 		p.Refuse(i, "It is no time, user and command.")
+	case back && debianCommand.MatchString(command):
+		p.Refuse(i, "It names a command that the target has not: say which of its own is meant.")
+	case back:
+		cronJob(p, i, fields[count-1], users, in)
 	case n == 1 && !convert.Lists("cron-nicknames", fields[0]), strings.HasPrefix(bare, "-"):
 		p.Refuse(i, "Debian's cron knows no such time.")
 	case bare != line:

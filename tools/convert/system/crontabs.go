@@ -2,6 +2,7 @@ package system
 
 import (
 	"path"
+	"strings"
 
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
@@ -15,23 +16,19 @@ var (
 
 // Crontabs carries users' own tables of jobs between Debian's cron and crond of Busybox,
 // which takes the same times and commands, and next to no settings.
-func Crontabs(in convert.Input) (r convert.Result) {
+func Crontabs(in convert.Input) convert.Result {
 	to := in.Target.Family.Conventions()
 	busybox := to.Userland == release.Busybox
-	for _, f := range in.Files {
-		p := convert.Open(f, "#")
-		for i, line := range p.Active() {
-			setting := cronSetting.FindStringSubmatch(line)
-			switch {
-			case busybox && setting != nil && setting[1] == "MAILTO":
-				p.Drop(i, "crond of Busybox mails nothing: what a job prints goes to the log.")
-			case busybox && setting != nil:
-				p.Refuse(i, "crond of Busybox takes no such setting: put it into the commands, or install cronie.")
-			case !busybox && runsFolder.MatchString(line):
-				p.Drop(i, "Debian's own /etc/crontab runs what is in /etc/cron.hourly and the like.")
-			}
+	return convert.EachLine(in, func(file string) string { return path.Join(to.Crontabs.Folder, path.Base(file)) }, func(_ *convert.Result, p *convert.Page, i int) {
+		line := strings.TrimSpace(p.Lines[i])
+		setting := cronSetting.FindStringSubmatch(line)
+		switch {
+		case busybox && setting != nil && setting[1] == "MAILTO":
+			p.Drop(i, "crond of Busybox mails nothing: what a job prints goes to the log.")
+		case busybox && setting != nil:
+			p.Refuse(i, "crond of Busybox takes no such setting: put it into the commands, or install cronie.")
+		case !busybox && runsFolder.MatchString(line):
+			p.Drop(i, "Debian's own /etc/crontab runs what is in /etc/cron.hourly and the like.")
 		}
-		r.Close(p, path.Join(to.Crontabs.Folder, path.Base(f.Path)))
-	}
-	return r
+	})
 }

@@ -16,16 +16,7 @@ const noNISPlus = "No server of NIS+ is left."
 
 // NSSwitch brings the packages of the sources that nsswitch.conf names, and
 // leaves out NIS+. The order of the sources stays.
-func NSSwitch(in convert.Input) (r convert.Result) {
-	for _, f := range in.Files {
-		p := convert.Open(f, "#")
-		for i := range p.Active() {
-			nssLine(&r, p, i)
-		}
-		r.Close(p, f.Path)
-	}
-	return r
-}
+func NSSwitch(in convert.Input) convert.Result { return convert.EachLine(in, convert.Stays, nssLine) }
 
 func nssLine(r *convert.Result, p *convert.Page, i int) {
 	line := strings.TrimSpace(p.Lines[i])

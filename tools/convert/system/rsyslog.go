@@ -13,19 +13,13 @@ var rsyslogPlaces = slices.Concat(convert.HomesOf("rsyslog").Debian(), convert.L
 // Rsyslog carries rules of logs over: the files have Debian's names, which its
 // logrotate and others look for; modules bring their packages; words that
 // rsyslog 8 gives up have those that it takes in their place.
-func Rsyslog(in convert.Input) (r convert.Result) {
-	for _, f := range in.Files {
-		p := convert.Open(f, "#")
-		for i := range p.Active() {
-			r.Packages = append(r.Packages, rsyslogLine(p, i)...)
-		}
-		r.Close(p, f.Path)
-	}
-	return r
+func Rsyslog(in convert.Input) convert.Result {
+	return convert.EachLine(in, convert.Stays, rsyslogLine)
 }
 
 // rsyslogLine rewrites a line, and names the packages of its modules.
-func rsyslogLine(p *convert.Page, i int) (packages []string) {
+func rsyslogLine(r *convert.Result, p *convert.Page, i int) {
+	packages := []string{}
 	line := strings.TrimSpace(p.Lines[i])
 	for _, m := range rsyslogLoads(line) {
 		switch name := convert.WordsOf("rsyslog-packages")[m].Now; {
@@ -33,14 +27,14 @@ func rsyslogLine(p *convert.Page, i int) (packages []string) {
 			packages = append(packages, name)
 		case !convert.Lists("rsyslog-modules", m):
 			p.Refuse(i, "Debian's rsyslog has no module "+m+".")
-			return nil
+			return
 		}
 	}
+	r.Packages = append(r.Packages, packages...)
 	p.Replace(i, rsyslogAction(line), "rsyslog 8 has another word for it.")
 	// A file that is not synchronised has a dash before its name.
 	line = strings.ReplaceAll(strings.TrimSpace(p.Lines[i]), "-/", "-\x00/")
 	p.Replace(i, strings.ReplaceAll(rsyslogPlaces.Move(line), "\x00", ""), "Debian keeps it in another place.")
-	return packages
 }
 
 // rsyslogLoads are the modules that a line loads.

@@ -2,6 +2,7 @@
 package web
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -22,13 +23,7 @@ func Nginx(in convert.Input) (r convert.Result) {
 		return nginxRPM(in)
 	}
 	moved := slices.Concat(PHPPlaces(in), convert.Places{{"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/certs/ca-certificates.crt"}, {"/etc/pki/tls/certs", "/etc/ssl/certs"}, {"/etc/pki/tls/private", "/etc/ssl/private"}, {"/usr/lib64/nginx/modules", "/usr/lib/nginx/modules"}})
-	for _, f := range in.Files {
-		p := convert.Open(f, "#")
-		for i := range p.Active() {
-			nginxLine(&r, p, i, moved)
-		}
-		r.Close(p, f.Path)
-	}
+	r = convert.EachLine(in, convert.Stays, func(r *convert.Result, p *convert.Page, i int) { nginxLine(r, p, i, moved) })
 	if len(r.Files) > 0 && len(r.Refusals) == 0 {
 		r.Removed = []convert.Link{{Path: "/etc/nginx/sites-enabled/default", Target: "", From: r.Files[0].From, Why: "The source has no such site: it would answer before the others."}}
 	}
@@ -65,4 +60,37 @@ func nginxModule(r *convert.Result, p *convert.Page, i int, line string) {
 		}
 	}
 	p.Refuse(i, "No package of Debian is known to have this module.")
+}
+
+// nginxEnabled carries nginx between Debian and families that read one folder: what Debian
+// has enabled goes there, and what it has not stands where nothing reads it.
+func nginxEnabled(in convert.Input, folder, called string, line func(p *convert.Page, i int, in convert.Input)) (r convert.Result) {
+	enabled := in.Enabled()
+	for _, f := range in.Files {
+		if file, ok := in.Links[f.Path]; ok && (convert.FromDebian(in) || convert.Apart(in)) {
+			r.Note(f.Path, convert.Change{Line: 0, Was: f.Path + " -> " + file, Now: "", Why: "What it enables goes to " + called + " where a person wrote it; the target's own package has the rest."})
+			continue
+		}
+		p := convert.Open(f, "#")
+		for i := range p.Active() {
+			line(p, i, in)
+		}
+		r.Close(p, nginxPlace(in, f.Path, enabled[f.Path], folder))
+	}
+	return r
+}
+
+// nginxPlace is where a file stands; enabled is the name by which it is, and folder what the
+// target reads.
+func nginxPlace(in convert.Input, file, enabled, folder string) string {
+	switch dir, name := path.Split(file); {
+	case convert.FromApart(in) && dir == "/etc/nginx/http.d/":
+		return "/etc/nginx/conf.d/" + name
+	case !convert.DebianFamily(in.Source):
+	case dir == "/etc/nginx/sites-available/" && enabled != "":
+		return folder + "/" + ConfName(enabled)
+	case dir == "/etc/nginx/sites-enabled/", dir == "/etc/nginx/conf.d/":
+		return folder + "/" + ConfName(name)
+	}
+	return file
 }

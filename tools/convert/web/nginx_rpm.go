@@ -1,7 +1,6 @@
 package web
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -25,35 +24,9 @@ var nginxModules = lazyregexp.New(`^include\s+"?(/etc/nginx/)?modules-enabled/\*
 // nginxPlacesRPM are where the rpm families keep what Debian's nginx names.
 var nginxPlacesRPM = convert.HomesOf("nginx-from-debian").FromDebian()
 
-// nginxRPM carries nginx to the rpm families: from Debian what is enabled goes to
-// conf.d, and what is not stands where nothing reads it.
-func nginxRPM(in convert.Input) (r convert.Result) {
-	enabled := in.Enabled()
-	for _, f := range in.Files {
-		if file, ok := in.Links[f.Path]; ok && convert.FromDebian(in) {
-			r.Note(f.Path, convert.Change{Line: 0, Was: f.Path + " -> " + file, Now: "", Why: "What it enables goes to /etc/nginx/conf.d where a person wrote it; the target's own package has the rest."})
-			continue
-		}
-		p := convert.Open(f, "#")
-		for i := range p.Active() {
-			nginxLineRPM(p, i, in)
-		}
-		r.Close(p, nginxPlaceRPM(in, f.Path, enabled[f.Path]))
-	}
-	return r
-}
-
-// nginxPlaceRPM is where a file stands; enabled is the name by which it is.
-func nginxPlaceRPM(in convert.Input, file, enabled string) string {
-	switch name := path.Base(file); {
-	case !convert.FromDebian(in):
-		return file
-	case path.Dir(file) == "/etc/nginx/sites-enabled":
-		return "/etc/nginx/conf.d/" + ConfName(name)
-	case path.Dir(file) == "/etc/nginx/sites-available" && enabled != "":
-		return "/etc/nginx/conf.d/" + ConfName(enabled)
-	}
-	return file
+// nginxRPM carries nginx to the rpm families.
+func nginxRPM(in convert.Input) convert.Result {
+	return nginxEnabled(in, "/etc/nginx/conf.d", "/etc/nginx/conf.d", nginxLineRPM)
 }
 
 // ConfName is a name that conf.d/*.conf matches.
