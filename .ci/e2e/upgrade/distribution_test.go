@@ -24,7 +24,7 @@ func (h *host) distribution() {
 	h.untouched()
 	for _, step := range strings.Fields("stop backup verify upgrade exchange") {
 		killed := h.place("el-" + step)
-		h.during(step, kill(soon()), to("17", killed)+" --confirm")
+		h.during(step, h.within(step, killed), to("17", killed)+" --confirm")
 		h.undoingKilled(step, rollBack(killed))
 		h.upgrade(0, rollBack(killed))
 		h.untouched()
@@ -36,7 +36,7 @@ func (h *host) distribution() {
 func (h *host) distributionResumes(backup string) {
 	h.during("stop", kill(0), to("17", backup)+" --confirm")
 	for _, step := range strings.Fields("backup verify upgrade exchange") {
-		h.during(step, kill(soon()), resume(backup))
+		h.during(step, h.within(step, backup), resume(backup))
 	}
 	h.upgrade(0, resume(backup)).Has("the old data are /var/lib/pgsql/data.svc-old")
 	h.server("/usr/bin", "start")

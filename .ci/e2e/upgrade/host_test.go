@@ -1,7 +1,9 @@
 package upgrade_test
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -35,7 +37,7 @@ func newHost(t *testing.T) *host {
 	h.root = h.Overlay(filepath.Join(kept, "postgresql"), "root")
 	h.Run(0, "cp", h.Command().Path, h.at("usr/local/bin/svc"))
 	h.add("etc/postgresql-common/createcluster.conf", "listen_addresses = ''") // ports are those of the machine
-	h.chroot("pg_createcluster", "13", "main", "-e", "UTF8", "--locale", "en_US.UTF-8", "--", "--data-checksums")
+	h.chroot("pg_createcluster", "13", "main", "-p", "5432", "-e", "UTF8", "--locale", "en_US.UTF-8", "--", "--data-checksums")
 	h.add("etc/postgresql/13/main/postgresql.conf", "work_mem = 5MB\noperator_precedence_warning = off")
 	h.control("13 main start")
 	h.shop("fill")
@@ -212,8 +214,22 @@ func kill(delay time.Duration) func(*os.Process) {
 	}
 }
 
-// soon is at once, or in the midst of a step.
-func soon() time.Duration { return rand.N(900 * time.Millisecond) }
+// within is SIGKILL at once, or in the midst of a step, and no later than at its end: on
+// a quick machine all that is left would be done before it.
+func (h *host) within(step, backup string) func(*os.Process) {
+	journal, done := h.at("srv/"+backup+"/journal.jsonl"), fmt.Sprintf(`"step":%q,"state":"done"`, step)
+	return func(p *os.Process) {
+		until := time.Now().Add(rand.N(900 * time.Millisecond))
+		for time.Now().Before(until) {
+			// There is no journal before the first step.
+			if said, _ := os.ReadFile(journal); bytes.Contains(said, []byte(done)) {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		kill(0)(p)
+	}
+}
 
 // undoingKilled runs svc, and kills it when it says that it takes a step back.
 func (h *host) undoingKilled(step, args string) {

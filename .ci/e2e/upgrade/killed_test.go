@@ -32,7 +32,7 @@ func (h *host) takenBack() {
 	h.keep("places", h.places())
 	for _, step := range strings.Fields("check copy rehearse make close sums upgrade index compare open") {
 		backup := h.place("back-" + step)
-		h.during(step, kill(soon()), to("17", backup)+" --confirm")
+		h.during(step, h.within(step, backup), to("17", backup)+" --confirm")
 		h.undoingKilled(step, rollBack(backup))
 		h.upgrade(0, rollBack(backup))
 		// A killed open may have let clients in: what they reached is set aside.
