@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"svc/backend/api"
@@ -92,22 +91,11 @@ func (ix *Index) Translate(source, target string, canonicals []string) ([]api.Tr
 	if err != nil {
 		return nil, err
 	}
-	results, way := make([]api.Translation, len(canonicals)), h.Anew()
-	for i, o := range h.of(canonicals) {
-		t, err := part(o, &o.answer, func() (api.Translation, error) { return answer(way, canonicals[i], o) })
-		if err != nil {
-			return nil, err
-		}
-		results[i] = *t
-	}
-	return results, nil
-}
-
-// answer is what becomes of a canonical.
-func answer(h *translate.Path, canonical string, o *outcome) (api.Translation, error) {
-	t, err := h.Present(canonical, follow(h, canonical, o))
-	t.Packages, t.Caveats, t.Conditionals = slices.Clip(t.Packages), slices.Clip(t.Caveats), slices.Clip(t.Conditionals)
-	return t, err
+	results := make([]api.Translation, len(canonicals))
+	return results, h.follow(canonicals, func(way *translate.Path, i int, p *course.Course) (err error) {
+		results[i], err = way.Present(canonicals[i], p)
+		return err
+	})
 }
 
 // Become resolves a package of a release and translates it to another; the zero
@@ -134,8 +122,8 @@ func (ix *Index) Explain(source, name, target string) (t api.Translation, eviden
 	return t, h.Evidence(p), err
 }
 
-// path finds the way between two releases, and what is known of it already.
-func (ix *Index) path(source, target string) (*keptPath, error) {
+// path is the way between two releases.
+func (ix *Index) path(source, target string) (*path, error) {
 	from, err := ix.tables.Release(source)
 	if err != nil {
 		return nil, err
@@ -144,16 +132,7 @@ func (ix *Index) path(source, target string) (*keptPath, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ix.kept.path(from, to, func() *keptPath { return &keptPath{Path: translate.Between(ix.tables, from, to)} }), nil
-}
-
-// follow follows a canonical, once.
-func follow(h *translate.Path, canonical string, o *outcome) *course.Course {
-	if !o.followed {
-		h.Follow(&o.course, canonical)
-		o.followed = true
-	}
-	return &o.course
+	return ix.kept.between(ix.tables, from, to), nil
 }
 
 // ConfigPaths says where the configuration of canonicals goes: by comparing
@@ -165,18 +144,10 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	if err != nil {
 		return nil, err
 	}
-	results, way := make([]api.ConfigRelocated, len(canonicals)), h.Anew()
-	for i, o := range h.of(canonicals) {
-		relocations, err := part(o, &o.relocations, func() ([]api.Relocation, error) { return relocations(way, canonicals[i], o) })
-		if err != nil {
-			return nil, err
-		}
-		results[i] = api.ConfigRelocated{Canonical: canonicals[i], Relocations: *relocations}
-	}
-	return results, nil
-}
-
-// relocations are what moves of a canonical.
-func relocations(h *translate.Path, canonical string, o *outcome) ([]api.Relocation, error) {
-	return relocation.Of(h.Pair, canonical, follow(h, canonical, o))
+	results := make([]api.ConfigRelocated, len(canonicals))
+	return results, h.follow(canonicals, func(way *translate.Path, i int, p *course.Course) (err error) {
+		results[i].Canonical = canonicals[i]
+		results[i].Relocations, err = relocation.Of(way.Pair, canonicals[i], p)
+		return err
+	})
 }

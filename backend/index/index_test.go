@@ -469,7 +469,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 		}
 		h, err := ix.path("debian-11", "debian-13")
 		is.NoErr(err)
-		is.True(len(h.followed.all) <= maxCourses)
+		is.True(len(h.courses) <= maxCourses)
 	}
 }
 
