@@ -31,6 +31,7 @@ func New(in Input) *Plan {
 	p.Archives = archives(in, p)
 	bad := &invalid{}
 	p.System = system(in, bad)
+	p.System.Dependencies = dependencies(in, p)
 	p.Folders = folders(in, places)
 	p.awaited(in, places)
 	p.Clusters = clusters(in, places)

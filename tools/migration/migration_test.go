@@ -301,6 +301,30 @@ func TestPackagesThatTheSourceIsWithout(t *testing.T) {
 	is.Equal(New(in).System.Unwanted, nil)
 }
 
+// TestDependenciesThatTheTargetOnlyRecommends are known to a role that installs nothing
+// that is only recommended: what came with others on the source, and no more.
+func TestDependenciesThatTheTargetOnlyRecommends(t *testing.T) {
+	is := is.New(t)
+	in := moved(t, assess.ConfigFile{Path: "/etc/hosts"})
+	in.Assessment.Facts = []assess.Fact{{Area: "packages", Key: "APT::Install-Recommends", Value: "false"}}
+	is.Equal(New(in).System.Dependencies, []string{"php8.4-fpm"})
+	is.Equal(New(in).Install, []string{})
+	in.Assessment.Packages[0].Manual = true // the role installs it anyway
+	is.Equal(len(New(in).System.Dependencies), 0)
+	in.Assessment.Packages[0].Manual = false
+	unsure := in.Translations["c"]
+	unsure.Confidence = 0.5
+	in.Translations["c"] = unsure
+	is.Equal(len(New(in).System.Dependencies), 0)
+	unsure.Confidence = 0.9
+	in.Translations["c"] = unsure
+	in.Assessment.Packages[0].Name = "linux-image-amd64" // the target has its own
+	is.Equal(len(New(in).System.Dependencies), 0)
+	in.Assessment.Packages[0].Name = "php7.4-fpm"
+	in.Assessment.Facts = nil
+	is.Equal(New(in).System.Dependencies, nil) // apt brings them
+}
+
 // TestClustersBesideMain go where main goes, and the role makes those that it can name.
 func TestClustersBesideMain(t *testing.T) {
 	is := is.New(t)

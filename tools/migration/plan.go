@@ -184,6 +184,9 @@ type System struct {
 	Locales    []string `json:"locales,omitempty"`  // that are made beside it, where the target makes them by their names
 	Recommends bool     `json:"recommends"`         // packages that others recommend are installed too
 	Unwanted   []string `json:"unwanted,omitempty"` // but not these, which the source is without
+	// Dependencies came with others on the source. Where recommended packages are not
+	// installed, these are nevertheless: releases turn what they depend on into what they recommend.
+	Dependencies []string `json:"dependencies,omitempty"`
 }
 
 // Folder is a folder that the role makes.

@@ -77,6 +77,22 @@ func unwanted(in Input) []string {
 	return slices.DeleteFunc(slices.Clone(in.Assessment.Unmet), func(name string) bool { return !DpkgName.MatchString(name) })
 }
 
+// dependencies are the target's names of what came with others on the source, where the
+// role installs nothing that is only recommended. The target's own lists say which of
+// them are recommended there, so that none comes which its packages don't ask for.
+func dependencies(in Input, p *Plan) (names []string) {
+	if recommends(in) {
+		return nil
+	}
+	for _, r := range p.Packages {
+		if !r.Manual && r.Confidence >= Sure && slices.Contains(installable, r.Relation) && !bootPackages.MatchString(r.Name) {
+			names = append(names, r.TargetNames()...)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return slices.Contains(p.Install, name) })
+}
+
 // DpkgName is what dpkg takes for the name of a package.
 var DpkgName = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 

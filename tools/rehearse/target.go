@@ -102,7 +102,7 @@ func (r *rehearsing) imageBase(ctx context.Context, image string, info fs.FileIn
 
 // installs are the words of a shell by which packages are installed.
 var installs = map[string]string{ // by package manager
-	"apt": "apt-get -qq update && %[3]s apt-get -y -qq -o APT::Install-Recommends=%[1]t -o Dpkg::Options::=--force-unsafe-io install -- %[2]s && apt-get clean",
+	"apt": "apt-get -qq update && %[3]s apt-get -y -qq -o APT::Install-Recommends=%[1]t -o Dpkg::Options::=--force-unsafe-io install -- %[2]s %[4]s && apt-get clean",
 }
 
 // quiet has packages start nothing as they are installed.
@@ -115,12 +115,8 @@ func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
 	if words == "" || len(r.Plan.Install) == 0 {
 		return "", nil
 	}
-	names := []string{}
-	for _, p := range r.Plan.Install {
-		names = append(names, visible.Word(p))
-	}
-	packages := strings.Join(names, " ")
-	command := fmt.Sprintf(words, r.Plan.System.Recommends, packages, r.unwanted(packages))
+	packages := quoted(r.Plan.Install)
+	command := fmt.Sprintf(words, r.Plan.System.Recommends, packages, r.unwanted(packages), r.recommended(packages))
 	made, _ := os.Stat(dir + ".made")
 	stamp := ""
 	if made != nil {
@@ -136,7 +132,7 @@ func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
 	if err := forget(parent); err != nil {
 		return "", err
 	}
-	r.Env.Step(fmt.Sprintf("installing %d packages", len(names)), 0, 1)
+	r.Env.Step(fmt.Sprintf("installing %d packages", len(r.Plan.Install)), 0, 1)
 	part := filepath.Join(r.dir, "packages")
 	s, err := sandbox.Start(ctx, sandbox.Options{Lower: []string{dir}, Dir: part, Name: "target", Limits: r.in.Limits, Proxy: sandbox.Archives(r.base.Allowed, r.Env.Log), Plain: true})
 	if err != nil {
@@ -161,12 +157,37 @@ func (r *rehearsing) layer(ctx context.Context, dir string) (string, error) {
 // unwanted keeps packages away that others recommend and the source is without, by the
 // role's own script; the role takes its file away.
 func (r *rehearsing) unwanted(packages string) string {
-	script, has := r.Move.Files["role/files/unwanted.sh"]
-	if !has || len(r.Plan.System.Unwanted) == 0 {
+	if script := r.ofRole("unwanted.sh"); script != "" && len(r.Plan.System.Unwanted) > 0 {
+		return fmt.Sprintf("%s /etc/apt/preferences.d/svc-unwanted %s -- %s &&", script, strings.Join(r.Plan.System.Unwanted, " "), packages)
+	}
+	return ""
+}
+
+// recommended are the packages that others only recommend and brought along on the source,
+// by the role's own script.
+func (r *rehearsing) recommended(packages string) string {
+	if script := r.ofRole("recommended.sh"); script != "" && len(r.Plan.System.Dependencies) > 0 {
+		return fmt.Sprintf("$(%s %s -- %s)", script, quoted(r.Plan.System.Dependencies), packages)
+	}
+	return ""
+}
+
+// quoted are names as words of a shell.
+func quoted(names []string) string {
+	words := make([]string, len(names))
+	for i, name := range names {
+		words[i] = visible.Word(name)
+	}
+	return strings.Join(words, " ")
+}
+
+// ofRole are the words by which a shell runs a script of the role.
+func (r *rehearsing) ofRole(name string) string {
+	script, has := r.Move.Files["role/files/"+name]
+	if !has {
 		return ""
 	}
-	quoted := strings.ReplaceAll(string(script), "'", `'\''`)
-	return fmt.Sprintf("sh -c '%s' unwanted.sh /etc/apt/preferences.d/svc-unwanted %s -- %s &&", quoted, strings.Join(r.Plan.System.Unwanted, " "), packages)
+	return fmt.Sprintf("sh -c '%s' %s", strings.ReplaceAll(string(script), "'", `'\''`), name)
 }
 
 // Bounds of the layers of packages that are kept.

@@ -85,6 +85,7 @@ func variables(p *migration.Plan, a *assess.Assessment, s Source, files []file) 
 	return append(ofManager(p), record{
 		{"role_packages", texts(p.Install)},
 		{"role_install_recommends", boolean(p.System.Recommends)},
+		{"role_dependencies", texts(p.System.Dependencies)},
 		{"role_groups", each(p.Accounts.Groups, func(g assess.Group) value {
 			return record{{"name", text(g.Name)}, {"gid", number(g.GID)}, {"system", boolean(g.System)}}
 		})},

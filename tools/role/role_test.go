@@ -34,7 +34,7 @@ func plan() (*migration.Plan, *assess.Assessment) {
 	link.Link = "../sites-available/a.conf"
 	p := &migration.Plan{
 		Source: "debian-11", Target: "debian-13", Fingerprint: strings.Repeat("ab", 32), Install: []string{"apache2", "curl"},
-		System:   migration.System{HostName: "web1", TimeZone: "Europe/Vienna", Recommends: true, Unwanted: []string{"whois"}},
+		System:   migration.System{HostName: "web1", TimeZone: "Europe/Vienna", Recommends: true, Unwanted: []string{"whois"}, Dependencies: []string{"libapache2-mod-php"}},
 		Folders:  []migration.Folder{{Path: "/var/log/named", Mode: "2750", Owner: "bind", Group: "adm"}},
 		Disabled: []string{"/etc/apache2/sites-enabled/000-default.conf"},
 		Clusters: []migration.Cluster{{Version: "17", Name: "reports", Port: 5433, Directory: "/srv/{{ x }}"}},
