@@ -411,6 +411,8 @@ func JoinTitles(a, b string) string {
 type Remediation struct {
 	Type string `json:"type"` // hint or command
 	Text string `json:"text"`
+	// AfterData is a command for the target once it has the data.
+	AfterData bool `json:"after_data,omitempty"`
 }
 
 // Resource is a thing that a finding is about.

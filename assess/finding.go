@@ -20,19 +20,23 @@ func (r *Reading) Finding(f Finding) {
 // Hints and commands make remediations.
 func Hints(texts ...string) (r []Remediation) {
 	for _, t := range texts {
-		r = append(r, Remediation{"hint", t})
+		r = append(r, Remediation{Type: "hint", Text: t})
 	}
 	return r
 }
 
-func Command(text string) Remediation { return Remediation{"command", text} }
+func Command(text string) Remediation { return Remediation{Type: "command", Text: text} }
 
-// Remedy is what a row of a table says to do: a command stands after a "$".
+// Remedy is what a row of a table says to do: a command stands after a "$", and one that
+// follows the data after a "$data".
 func Remedy(do string) Remediation {
 	if line, ok := strings.CutPrefix(do, "$ "); ok {
 		return Command(line)
 	}
-	return Remediation{"hint", do}
+	if line, ok := strings.CutPrefix(do, "$data "); ok {
+		return Remediation{Type: "command", Text: line, AfterData: true}
+	}
+	return Remediation{Type: "hint", Text: do}
 }
 
 // Told are findings by key, as a table has them: what all of a key have in common.

@@ -173,8 +173,8 @@ var removalTable = sync.OnceValue(func() (t Table) {
 			back := r.row()
 			back.setting, back.Key = false, back.Key+".packaged"
 			back.Towards = Towards{any: []bound{{"debian", ">=", "13"}}}
-			back.Severity = "medium" // its command is one of those after the data
-			back.Do = "$ apt-get install -y " + r.Package
+			back.Severity = "medium"
+			back.Do = "$data apt-get install -y " + r.Package
 			back.Text += " A package brings it back; later: " + r.Instead
 			t = append(t, back)
 		}

@@ -14,9 +14,9 @@ import (
 // named by file and line, wherever the programs stand and by whatever name they import it.
 func TestRemovals(t *testing.T) {
 	for _, c := range []struct{ file, text, pkg, says, do string }{
-		{"/srv/a/b/c/tool", "#!/usr/bin/python3\nimport configparser, telnetlib", "python3", "telnetlib", "$ apt-get install -y python3-zombie-telnetlib"},
-		{"/srv/www/cgi/a.py", "x = 1\nimport cgi, html", "python3", "cgi", "$ apt-get install -y python3-legacy-cgi"},
-		{"/opt/a/setup.py", "if x:\n    from distutils.core import setup", "python3", "distutils", "$ apt-get install -y python3-setuptools"},
+		{"/srv/a/b/c/tool", "#!/usr/bin/python3\nimport configparser, telnetlib", "python3", "telnetlib", "$data apt-get install -y python3-zombie-telnetlib"},
+		{"/srv/www/cgi/a.py", "x = 1\nimport cgi, html", "python3", "cgi", "$data apt-get install -y python3-legacy-cgi"},
+		{"/opt/a/setup.py", "if x:\n    from distutils.core import setup", "python3", "distutils", "$data apt-get install -y python3-setuptools"},
 		{"/opt/a/b.py", "import configparser as c\np = c.SafeConfigParser()", "python3", "configparser.SafeConfigParser", "Write configparser.ConfigParser()."},
 		{"/opt/a/b.py", "x = 0\nfrom configparser import (RawConfigParser, SafeConfigParser)", "python3", "configparser.SafeConfigParser", "Write configparser.ConfigParser()."},
 		{"/usr/local/lib/python3.11/dist-packages/m.py", "import numpy as np\nx = np.array(y, dtype=np.float_)", "python3-numpy", "numpy.float_", "Write numpy.float64."},
@@ -34,7 +34,7 @@ func TestRemovals(t *testing.T) {
 			is.True(i >= 0)
 			is.Equal(hits[i].Places, []Place{{c.file, strings.Count(c.text, "\n") + 1}})
 			is.True(c.do == "" || hits[i].Do == c.do)
-			is.Equal(hits[i].Severity == "medium", strings.HasPrefix(c.do, "$ "))
+			is.Equal(hits[i].Severity == "medium", strings.HasPrefix(c.do, "$data "))
 			is.Equal(slices.IndexFunc(hits[i+1:], func(h Hit) bool { return strings.HasSuffix(h.Title, ": "+c.says) }), -1) // one of them
 		})
 	}

@@ -13,7 +13,8 @@
 //	stops     why it stops the move, or -: see Stop
 //	title     a few words
 //	text      what happens; {} stands for what was found
-//	do        what to do about it; a command begins with "$ "
+//	do        what to do about it; a command begins with "$ ", and one that is
+//	          for the target once it has the data with "$data "
 //	origin    the document that says so
 //	shows     a machine that meets it; see Example
 //	quiet     one that does not; - is one that has nothing

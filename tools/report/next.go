@@ -576,15 +576,10 @@ func libraries(f assess.Finding) (command string, ok bool) {
 	return f.Remediations[i].Text, true
 }
 
-// raises reports whether a finding brings the command by which a program raises what
-// it keeps to its new version, which installs what a program of people's own needs, or brings
-// lines of the source.
-func raises(f assess.Finding) bool {
-	if len(f.Remediations) == 0 || f.Remediations[0].Type != "command" {
-		return false
-	}
-	return strings.HasPrefix(f.Key, "hazard.schema.") || f.Severity == assess.Medium && (strings.HasPrefix(f.Remediations[0].Text, "apt-get install -y ") || strings.Contains(f.Remediations[0].Text, `"$SOURCE_SSH":`))
-}
+// raises reports whether a finding brings a command for the target once it has the data:
+// by which a program raises what it keeps to its new version, which installs what a program
+// of people's own needs, or brings lines of the source.
+func raises(f assess.Finding) bool { return len(f.Remediations) > 0 && f.Remediations[0].AfterData }
 
 // changed is what a person should know of versions: what findings say that warn.
 func changed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {

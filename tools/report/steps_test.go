@@ -36,11 +36,12 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 			{Path: "/etc/z", Line: 7, Name: "/usr/sbin/gone", Why: "It is gone."},
 		},
 		Findings: []assess.Finding{
-			{Key: "hazard.schema.a", Severity: assess.Medium, Title: "A wants raising", Summary: "It does not start.", Remediations: []assess.Remediation{assess.Command("a raise")}},
+			{Key: "hazard.schema.a", Severity: assess.Medium, Title: "A wants raising", Summary: "It does not start.", Remediations: []assess.Remediation{assess.Remedy("$data a raise")}},
 			{Key: "software.libraries", Severity: assess.High, Title: "Libraries", Remediations: append(assess.Hints("Build them."), assess.Command("bring them"))},
 			{Key: "hazard.schema.b", Severity: assess.Medium, Title: "B wants raising", Summary: "It fails.", Remediations: assess.Hints("b raise")},
-			{Key: "hazard.lang.c", Severity: assess.Medium, Title: "C wants a package", Summary: "It is apart.", Remediations: []assess.Remediation{assess.Command("apt-get install -y c")}},
-			{Key: "hazard.d", Severity: assess.Medium, Title: "D is of the source", Summary: "It is anew.", Remediations: []assess.Remediation{assess.Command(`rsync -a "$SOURCE_SSH":/d /`)}},
+			{Key: "hazard.lang.c", Severity: assess.Medium, Title: "C wants a package", Summary: "It is apart.", Remediations: []assess.Remediation{assess.Remedy("$data install c")}},
+			{Key: "hazard.d", Severity: assess.Medium, Title: "D is of the source", Summary: "It is anew.", Remediations: []assess.Remediation{assess.Remedy(`$data bring d`)}},
+			{Key: "hazard.e", Severity: assess.Medium, Title: "E is of any time", Summary: "It is mended.", Remediations: []assess.Remediation{assess.Remedy("$ apt-get install -y e")}},
 		},
 	}
 	order := titles(p)
@@ -60,7 +61,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 		`sed -i '2s|/usr/bin/lang7\.4|/usr/bin/lang8.4|g' /opt/a/run`,
 		`cp -an /srv/v/lib/lang3.9/. /srv/v/lib/lang3.13/`,
 		`for l in /srv/v/bin/python*; do [ -e "$l" ] || [ ! -L "$l" ] || ln -sfn /usr/bin/lang3.13 "$l"; done`,
-		"- A wants raising: It does not start. Its command is here.\n\n", "    a raise\n", "    bring them\n", "- Libraries: one command brings the files", "- Libraries:  Build them.\n", "    apt-get install -y c\n", "    rsync -a \"$SOURCE_SSH\":/d /\n", "- B wants raising: It fails. b raise\n",
+		"- A wants raising: It does not start. Its command is here.\n\n", "    a raise\n", "    bring them\n", "- Libraries: one command brings the files", "- Libraries:  Build them.\n", "    install c\n", "    bring d\n", "- E is of any time: It is mended. apt-get install -y e\n", "- B wants raising: It fails. b raise\n",
 	} {
 		if !strings.Contains(page, line) {
 			t.Errorf("NEXT.md lacks %q", line)
