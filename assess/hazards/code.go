@@ -98,26 +98,6 @@ func (m *Machine) findCode() {
 	}
 }
 
-// unreadRow is the hazard of programs that were not looked at: nothing is said of them.
-func unreadRow() *Row {
-	row := &Row{
-		Key: "hazard.code-unread", Towards: Towards{anywhere: true}, Severity: "low", Title: "Not all of people's own programs were read",
-		Text: fmt.Sprintf("They are more than are read: %d files, %d MiB, or %d folders. Nothing is said of what the others use that the target's languages and libraries have no more.", maxCode, maxCodeBytes>>20, maxCodeFolders),
-		Do:   "Try the others on the target before the move.", Origin: "the bounds of the search for programs",
-	}
-	row.When = Condition{text: "code that was not read", root: &question{ask: func(m *Machine, _ *question, found *Match) {
-		if m.code(""); m.unread != "" {
-			found.file(m.unread, 0)
-		}
-	}}}
-	var many []part
-	for n := range maxCode + 1 {
-		many = append(many, part{partFile, fmt.Sprintf("/opt/a/%d.py", n), "x = 1\n"})
-	}
-	row.Shows, row.Quiet = Example{many}, Example{many[:maxCode]}
-	return row
-}
-
 // entered reports whether a folder is one of people's own programs.
 func entered(dir, name string) bool {
 	packages := strings.HasSuffix(dir, "/site-packages") || strings.HasSuffix(dir, "/dist-packages")
@@ -163,10 +143,10 @@ var removals = tsv.List(removalRows, 11, func(c []string) Removal {
 	return Removal{c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10]}
 })
 
-// removalTable is a hazard for each, two where a package of Debian brings it back, and that
-// of programs which were not read.
+// removalTable is a hazard for each, two where a package of Debian brings it back, and
+// those of programs which were not read.
 var removalTable = sync.OnceValue(func() (t Table) {
-	t = Table{unreadRow()}
+	t = Table{unreadRow(), unreadScripts()}
 	for _, r := range removals() {
 		t = append(t, r.row())
 		if r.Package != "" {

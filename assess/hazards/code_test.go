@@ -60,3 +60,29 @@ func TestRemovalsAreQuiet(t *testing.T) {
 		}
 	}
 }
+
+// TestScriptsThatWereNotRead are told by the first of them: where a folder has more than a
+// pattern finds, and where they stand deeper than any looks, but for other people's.
+func TestScriptsThatWereNotRead(t *testing.T) {
+	for file, says := range map[string]string{
+		"/var/www/a/b/c/d/e/f.php":        "/var/www/a/b/c/d/e/f.php",
+		"/var/www/a/b/c/d/f.php":          "",
+		"/var/www/a/vendor/b/c/d/e/f.php": "",
+		"/var/www/a/vendor/b/c/d/f.php":   "",
+		"/opt/a/b/c/d.php":                "/opt/a/b/c/d.php",
+		"/home/a/www/b/c.php":             "/home/a/www/b/c.php",
+		"/opt/a/b.php":                    "",
+	} {
+		t.Run(file, func(t *testing.T) {
+			is := is.New(t)
+			m := Example{[]part{{partFile, file, "<?php"}, {"release", "", "debian-11"}, {partPackage, "php7.4-cli", "7.4"}}}.machine()
+			found := Match{}
+			unreadScripts().When.root.met(m, &found)
+			if says == "" {
+				is.Equal(len(found.Places), 0)
+				return
+			}
+			is.Equal(found.Places, []Place{{says, 0}})
+		})
+	}
+}

@@ -50,9 +50,10 @@ type Machine struct {
 	asked    map[string][]string
 	dirs     map[string][]string
 	found    map[string][]string
-	names    []string // of packages, sorted
-	mounts   *[]mount // of fstab
-	boot     *[]word  // of the kernel
+	cut      map[string]string // what is the first that a pattern did not find, as it names too many
+	names    []string          // of packages, sorted
+	mounts   *[]mount          // of fstab
+	boot     *[]word           // of the kernel
 	chains   map[string][]*x509.Certificate
 	programs map[string][]string          // of people, by language
 	unread   string                       // one of these that was not read, as they are too many
@@ -118,8 +119,13 @@ func (m *Machine) search(pattern string) []string {
 				continue
 			}
 			for _, name := range m.listed(dir) {
-				if ok, err := path.Match(part, name); ok && err == nil && len(next) < maxGlob {
+				ok, err := path.Match(part, name)
+				switch {
+				case !ok || err != nil:
+				case len(next) < maxGlob:
 					next = append(next, path.Join(dir, name))
+				default:
+					once(&m.cut, pattern, func() string { return path.Join(dir, name) })
 				}
 			}
 		}
