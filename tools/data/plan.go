@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"svc/assess"
+	"svc/assess/ledger"
 	"svc/backend/release"
 	"svc/backend/visible"
 )
@@ -265,6 +266,8 @@ func (i *Item) excludes(places []Place, place Place) {
 	for _, m := range place.Mounts {
 		i.Excludes = append(i.Excludes, m[len(place.Path)+1:])
 	}
+	// The target makes it anew too, so that it is no part of what has to be equal.
+	i.Excludes = append(i.Excludes, ledger.Anew(place.Path)...)
 	slices.Sort(i.Excludes)
 	i.Excludes = slices.Compact(i.Excludes)
 	i.RawExcludes = raw(i.Excludes)

@@ -72,6 +72,23 @@ func TestAccountsAreThoseOfWhatIsCopied(t *testing.T) {
 	is.Equal(p.Accounts.Users[0].Name, "app")
 }
 
+// TestWhatASystemMakesAnewIsNoDifference: it is left out of the copy and of what is
+// counted before and after, whether it is there yet or not, and the rest of its folder is in.
+func TestWhatASystemMakesAnewIsNoDifference(t *testing.T) {
+	is := is.New(t)
+	p := planned(t, true, Place{Path: "/root", Kind: Home}, Place{Path: "/home/anna", Kind: Home}, Place{Path: "/var/spool/postfix", Kind: Queue}, Place{Path: "/srv/home/anna", Kind: Home})
+	is.Equal(item(t, p, "/root").Excludes, []string{".ansible"})
+	is.Equal(item(t, p, "/home/anna").Excludes, []string{".ansible"})
+	is.Equal(item(t, p, "/srv/home/anna").Excludes, []string{})
+	queue := item(t, p, "/var/spool/postfix").Excludes
+	for _, name := range []string{"private", "public", "pid", "etc/resolv.conf"} {
+		is.True(slices.Contains(queue, name))
+	}
+	for _, name := range []string{"deferred", "etc", "hold"} {
+		is.True(!slices.Contains(queue, name))
+	}
+}
+
 // TestExcludesOfAnyBytesAreInThePlan as they are: JSON has no other way.
 func TestExcludesOfAnyBytesAreInThePlan(t *testing.T) {
 	is := is.New(t)

@@ -30,8 +30,7 @@ func New(in Input) *Plan {
 	p.await(in, places)
 	p.Archives = archives(in, p)
 	bad := &invalid{}
-	p.System = system(in, bad)
-	p.System.Dependencies = dependencies(in, p)
+	p.System = system(in, p, bad)
 	p.Folders = folders(in, places)
 	p.awaited(in, places)
 	p.Clusters = clusters(in, places)

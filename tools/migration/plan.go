@@ -178,15 +178,13 @@ type Archives struct {
 // System is what the role sets of the system as a whole; what is empty stays as
 // the target has it.
 type System struct {
-	HostName   string   `json:"host_name"`
-	TimeZone   string   `json:"time_zone"`
-	Locale     string   `json:"locale"`
-	Locales    []string `json:"locales,omitempty"`  // that are made beside it, where the target makes them by their names
-	Recommends bool     `json:"recommends"`         // packages that others recommend are installed too
-	Unwanted   []string `json:"unwanted,omitempty"` // but not these, which the source is without
-	// Dependencies came with others on the source. Where recommended packages are not
-	// installed, these are nevertheless: releases turn what they depend on into what they recommend.
-	Dependencies []string `json:"dependencies,omitempty"`
+	HostName     string   `json:"host_name"`
+	TimeZone     string   `json:"time_zone"`
+	Locale       string   `json:"locale"`
+	Locales      []string `json:"locales,omitempty"`      // that are made beside it, where the target makes them by their names
+	Recommends   bool     `json:"recommends"`             // packages that others recommend are installed too
+	Unwanted     []string `json:"unwanted,omitempty"`     // but not these, which the source is without
+	Dependencies []string `json:"dependencies,omitempty"` // came with others on the source: they are installed where the target's only recommend them
 }
 
 // Folder is a folder that the role makes.

@@ -13,9 +13,9 @@ import (
 )
 
 // system decides what the role sets of the system as a whole.
-func system(in Input, bad *invalid) System {
+func system(in Input, p *Plan, bad *invalid) System {
 	s := in.Assessment.System
-	return System{HostName: bad.take("host name", s.Hostname, hostName), TimeZone: bad.take("time zone", s.TimeZone, zoneName), Locale: bad.take("locale", s.Locale, localeName), Locales: otherLocales(in), Recommends: recommends(in), Unwanted: unwanted(in)}
+	return System{HostName: bad.take("host name", s.Hostname, hostName), TimeZone: bad.take("time zone", s.TimeZone, zoneName), Locale: bad.take("locale", s.Locale, localeName), Locales: otherLocales(in), Recommends: recommends(in), Unwanted: unwanted(in), Dependencies: dependencies(in, p)}
 }
 
 // Where Debian's family has the locales that are made, and how many of them a
@@ -78,14 +78,10 @@ func unwanted(in Input) []string {
 }
 
 // dependencies are the target's names of what came with others on the source, where the
-// role installs nothing that is only recommended. The target's own lists say which of
-// them are recommended there, so that none comes which its packages don't ask for.
+// role installs nothing that is only recommended, as releases turn what they depend on into.
 func dependencies(in Input, p *Plan) (names []string) {
-	if recommends(in) {
-		return nil
-	}
 	for _, r := range p.Packages {
-		if !r.Manual && r.Confidence >= Sure && slices.Contains(installable, r.Relation) && !bootPackages.MatchString(r.Name) {
+		if !r.Manual && r.Confidence >= Sure && slices.Contains(installable, r.Relation) && !bootPackages.MatchString(r.Name) && !recommends(in) {
 			names = append(names, r.TargetNames()...)
 		}
 	}
