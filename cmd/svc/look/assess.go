@@ -2,6 +2,7 @@
 package look
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,10 +56,7 @@ func assessMany(ctx context.Context, p *program.Program, of many.Machines, in as
 		in := in
 		in.Machine = m.Machine
 		r, err := assessment.Assess(ctx, env, in)
-		if err != nil {
-			return r, err
-		}
-		return r, exit.Differs(inhibited(r.Findings))
+		return r, cmp.Or(err, exit.Differs(inhibited(r.Findings)))
 	})
 }
 
@@ -74,13 +72,7 @@ func (p Commands) assess(ctx context.Context, in assessment.Input) error {
 		return err
 	}
 	p.SawRelease(result.Release)
-	if printErr := p.Print(result, func(w *program.View) { viewAssessment(w, &result) }); printErr != nil {
-		return printErr
-	}
-	if err != nil {
-		return err
-	}
-	return exit.Differs(inhibited(result.Findings))
+	return cmp.Or(p.Print(result, func(w *program.View) { viewAssessment(w, &result) }), err, exit.Differs(inhibited(result.Findings)))
 }
 
 func inhibited(findings []assess.Finding) bool {

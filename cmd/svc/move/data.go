@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -49,13 +50,7 @@ func (p Commands) dataPlanCommand() *ffcli.Command {
 	return p.Command(fs, "svc data plan --root DIR --target RELEASE --out DIR [--source-offline] --confirm", "plan the move of a machine's data, and write the scripts that make it",
 		program.NoArgs(func(ctx context.Context) error {
 			result, err := dataplan.Plan(ctx, p.ToolEnv(), in)
-			if err != nil {
-				return err
-			}
-			if err := p.Print(result, func(w *program.View) { viewDataPlan(w, result) }); err != nil {
-				return err
-			}
-			return exit.Differs(len(result.Inhibitors) > 0)
+			return cmp.Or(p.Answer(result, err, func(w *program.View) { viewDataPlan(w, result) }), exit.Differs(len(result.Inhibitors) > 0))
 		}))
 }
 

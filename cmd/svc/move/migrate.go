@@ -3,6 +3,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -58,15 +59,11 @@ func (p Commands) Migrate() *ffcli.Command {
 			}
 			program.CollectLate(memoryLimit)
 			result, err := move.Migrate(ctx, p.ToolEnv(), in)
-			if err != nil {
-				return err
+			if err == nil {
+				look.Commands{Program: p.Program}.SawRelease(result.Source)
+				look.Commands{Program: p.Program}.SawRelease(result.Target)
 			}
-			look.Commands{Program: p.Program}.SawRelease(result.Source)
-			look.Commands{Program: p.Program}.SawRelease(result.Target)
-			if err := p.Print(result, func(w *program.View) { viewMigration(w, result) }); err != nil {
-				return err
-			}
-			return exit.Differs(len(result.Inhibitors) > 0)
+			return cmp.Or(p.Answer(result, err, func(w *program.View) { viewMigration(w, result) }), exit.Differs(len(result.Inhibitors) > 0))
 		}))
 }
 
@@ -97,10 +94,7 @@ func migrateMany(ctx context.Context, p *program.Program, of many.Machines, in m
 	}
 	err = many.EachHost(ctx, p, of, moves.Order, several.Moved, func(ctx context.Context, env *tool.Env, m several.Listed) (move.Result, error) {
 		r, err := moves.Migrate(ctx, env, m, in)
-		if err != nil {
-			return r, err
-		}
-		return r, exit.Differs(len(r.Inhibitors) > 0)
+		return r, cmp.Or(err, exit.Differs(len(r.Inhibitors) > 0))
 	})
 	inventory, playErr := folder.Play(of.Out, moves.Done())
 	if playErr != nil {

@@ -3,6 +3,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,13 +57,7 @@ func (p Commands) Rehearse() *ffcli.Command {
 				return p.rehearseGroups(ctx, groups, in)
 			}
 			result, err := rehearse.Move(ctx, p.ToolEnv(), in)
-			if err != nil {
-				return err
-			}
-			if err := p.Print(result, func(w *program.View) { viewRehearsal(w, &result) }); err != nil {
-				return err
-			}
-			return exit.Differs(!result.Passed())
+			return cmp.Or(p.Answer(result, err, func(w *program.View) { viewRehearsal(w, &result) }), exit.Differs(!result.Passed()))
 		}))
 }
 
@@ -130,9 +125,6 @@ func (p Commands) rehearseGroups(ctx context.Context, file string, in rehearse.I
 		one := in
 		one.Machine, one.Out = m.Machine, filepath.Join(in.Out, m.Name())
 		r, err := rehearse.Move(ctx, env, one)
-		if err != nil {
-			return r, err
-		}
-		return r, exit.Differs(!r.Passed())
+		return r, cmp.Or(err, exit.Differs(!r.Passed()))
 	})
 }

@@ -81,13 +81,7 @@ func (p Commands) compare(ctx context.Context, c comparison) (err error) {
 		return err
 	}
 	result, err := c.run(ctx, p.ToolEnv(), c.in)
-	if err != nil {
-		return err
-	}
-	if err := p.Print(result, func(w *program.View) { viewParity(w, &result) }); err != nil {
-		return err
-	}
-	return exit.Differs(!result.Parity)
+	return cmp.Or(p.Answer(result, err, func(w *program.View) { viewParity(w, &result) }), exit.Differs(!result.Parity))
 }
 
 // compareMany compares the machines of a list, each with its own source.
@@ -108,10 +102,7 @@ func (p Commands) compareMany(ctx context.Context, c comparison) error {
 			in.Out = filepath.Join(in.Out, m.Name())
 		}
 		result, err := c.run(ctx, env, in)
-		if err != nil {
-			return result, err
-		}
-		return result, exit.Differs(!result.Parity)
+		return result, cmp.Or(err, exit.Differs(!result.Parity))
 	})
 }
 
