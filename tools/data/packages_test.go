@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,8 +41,35 @@ func (w *wiki) write(root string, files map[string]string) {
 	}
 }
 
-// ships makes these the files of a package of dpkg, as they are.
-func (w *wiki) ships(root string, files map[string]string) {
+// ships makes these the files of a package, as they are.
+func (w *wiki) ships(manager, root string, files map[string]string) {
+	if manager == "rpm" {
+		w.shipsByRPM(root, files)
+	} else {
+		w.shipsByDpkg(root, files)
+	}
+}
+
+// shipsByRPM builds a package, and installs it.
+func (w *wiki) shipsByRPM(root string, files map[string]string) {
+	dir := w.t.TempDir()
+	w.write(filepath.Join(dir, "made"), files)
+	spec := "Name: wiki\nVersion: 1\nRelease: 1\nSummary: wiki\nLicense: none\nBuildArch: noarch\n%description\nwiki\n%install\ncp -a " + dir + "/made/. %{buildroot}\n%files\n/var/lib/wiki\n%ghost /var/lib/wiki/claimed\n"
+	w.is.NoErr(os.WriteFile(filepath.Join(dir, "wiki.spec"), []byte(spec), 0o644))
+	w.is.NoErr(os.MkdirAll(root, 0o755))
+	for _, words := range [][]string{
+		{"rpmbuild", "-bb", "--quiet", "--define", "_topdir " + dir, "--define", "__os_install_post %{nil}", "--define", "_invalid_encoding_terminates_build 0", filepath.Join(dir, "wiki.spec")},
+		{"rpm", "--root", root, "--dbpath", "/var/lib/rpm", "-i", "--nodeps", "--nosignature", filepath.Join(dir, "RPMS/noarch/wiki-1-1.noarch.rpm")},
+	} {
+		out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+		if err != nil {
+			w.t.Fatalf("%s: %s", words[0], out)
+		}
+	}
+}
+
+// shipsByDpkg writes what dpkg keeps of one.
+func (w *wiki) shipsByDpkg(root string, files map[string]string) {
 	list, sums := "/.\n/var\n/var/lib\n/var/lib/wiki\n", ""
 	for name, text := range files {
 		list += "/var/lib/wiki/" + name + "\n"
@@ -98,7 +126,7 @@ func (w *wiki) steps(names ...string) {
 
 // newWiki has what each package has there, and what people made of it: of names that
 // a pattern would take for others, too.
-func newWiki(t *testing.T) *wiki {
+func newWiki(t *testing.T, source, target string) *wiki {
 	if os.Geteuid() != 0 {
 		t.Skip("the scripts keep owners: that needs root")
 	}
@@ -110,11 +138,11 @@ func newWiki(t *testing.T) *wiki {
 	dir := t.TempDir()
 	w := &wiki{t: t, is: is.New(t), source: dir + "/source", target: dir + "/target", plan: dir + "/plan"}
 	w.env = []string{"SOURCE_ROOT=" + w.source, "TARGET_ROOT=" + w.target}
-	w.ships(w.source, map[string]string{
+	w.ships(source, w.source, map[string]string{
 		"extensions/Renameuser": "-> ../old/Renameuser", "both": "old", "edited": "old", "set.conf": "old", "led": "-> old",
 		"a*[b]": "old", "\xff odd": "old", "]$(exit 3)`id`\"' \\": "old", "@": "old", "gone": "old", "overlay": "old",
 	})
-	w.ships(w.target, map[string]string{
+	w.ships(target, w.target, map[string]string{
 		"extensions/Renameuser": "-> new/Renameuser", "extensions/New": "-> new/New", "both": "newer", "edited": "newer", "set.conf": "newer", "led": "-> new",
 		"a*[b]": "newer", "\xff odd": "newer", "]$(exit 3)`id`\"' \\": "newer", "@": "newer", "gone": "newer", "deep/er/new": "newer", "deep/new": "newer", "overlay": "newer", "moved/new": "newer", "own": "newer",
 	})
@@ -122,7 +150,9 @@ func newWiki(t *testing.T) *wiki {
 	for _, name := range []string{"extensions/Renameuser", "led"} { // a package's links are as old as the package
 		w.is.NoErr(exec.Command("touch", "-h", "-d", "2001-02-03", filepath.Join(w.source, "var/lib/wiki", name)).Run())
 	}
-	w.is.NoErr(os.Chtimes(filepath.Join(w.source, "var/lib/dpkg/info/wiki:amd64.list"), install, install))
+	if source == "dpkg" {
+		w.is.NoErr(os.Chtimes(filepath.Join(w.source, "var/lib/dpkg/info/wiki:amd64.list"), install, install))
+	}
 	for _, name := range []string{"gone", "led", "overlay"} {
 		w.is.NoErr(os.Remove(filepath.Join(w.source, "var/lib/wiki", name)))
 	}
@@ -130,7 +160,7 @@ func newWiki(t *testing.T) *wiki {
 		"edited": "by a person", "led": "-> by/a/person", "overlay": "-> by/a/person", "axb": "by a person", "extensions/Own": "by a person",
 		"own": "by an engine", "moved": "-> /srv/elsewhere",
 	})
-	w.write(w.target, map[string]string{"stale": "of the target", "extensions/stale": "of the target"})
+	w.write(w.target, map[string]string{"stale": "of the target", "claimed": "of the target", "extensions/stale": "of the target"})
 	for _, root := range []string{w.source, w.target} {
 		w.is.NoErr(os.MkdirAll(root+"/etc", 0o755))
 		for _, name := range []string{"passwd", "group"} {
@@ -157,7 +187,7 @@ var moved = map[string]string{
 }
 
 func TestFilesOfTheTargetsPackagesStay(t *testing.T) {
-	w := newWiki(t)
+	w := newWiki(t, "dpkg", "dpkg")
 	stood := w.has(w.target)
 	w.steps("10-check.sh", "20-first-copy.sh", "30-before.sh", "40-copy.sh", "50-after.sh")
 	w.is.Equal(w.has(w.target), moved)
@@ -189,8 +219,29 @@ func (w *wiki) agrees() {
 	w.is.Equal(has[0], want)
 }
 
+// TestFilesOfRPMPackagesStay, between releases of the families that have it and from and to
+// those that have dpkg. It knows of configuration, too, what its package had there, and a
+// file that a package only claims is its service's.
+func TestFilesOfRPMPackagesStay(t *testing.T) {
+	if _, err := exec.LookPath("rpmbuild"); err != nil {
+		t.Skip("there is no rpmbuild")
+	}
+	for _, c := range [][2]string{{"rpm", "rpm"}, {"rpm", "dpkg"}, {"dpkg", "rpm"}} {
+		t.Run(c[0]+" to "+c[1], func(t *testing.T) {
+			w := newWiki(t, c[0], c[1])
+			w.steps("10-check.sh", "20-first-copy.sh", "30-before.sh", "40-copy.sh", "50-after.sh")
+			want := maps.Clone(moved)
+			if c[0] == "rpm" {
+				want["set.conf"] = "newer"
+			}
+			w.is.Equal(w.has(w.target), want)
+			w.agrees()
+		})
+	}
+}
+
 func TestFilesOfPackagesStayWithASourceBySSH(t *testing.T) {
-	w := newWiki(t)
+	w := newWiki(t, "dpkg", "dpkg")
 	bin := filepath.Join(filepath.Dir(w.plan), "bin")
 	w.is.NoErr(os.Mkdir(bin, 0o755))
 	// It runs here what it is to run on the source.
@@ -202,7 +253,7 @@ func TestFilesOfPackagesStayWithASourceBySSH(t *testing.T) {
 
 // TestAPlaceWithoutPackagesMovesWhole: nothing is left out where no package has a file.
 func TestAPlaceWithoutPackagesMovesWhole(t *testing.T) {
-	w := newWiki(t)
+	w := newWiki(t, "dpkg", "dpkg")
 	w.is.NoErr(os.RemoveAll(filepath.Join(w.target, "var/lib/dpkg")))
 	w.steps("10-check.sh", "30-before.sh", "40-copy.sh", "50-after.sh")
 	w.is.Equal(w.has(w.target), w.has(w.source))

@@ -10,6 +10,20 @@ SHIPPED=()  # what the source is asked about
 SETTINGS+=(PACKAGED SHIPPED)
 most_names=2000 most_bytes=131072 # they are words of commands, too
 
+# of_rpm ROOT PLACE: what rpm's packages have in a place: how it tells a file as theirs, a
+# tab, its name. That is its digest, or where it leads after a space. What they only claim
+# (ghosts) is what services make.
+of_rpm() {
+	local line flags at=(--dbpath /var/lib/rpm) # or a link there leads to it; a rpm of another family may look elsewhere
+	[ -z "$1" ] || at+=(--root "$1")
+	[ -d "$1/var/lib/rpm" ] && command -v rpm >/dev/null || return 0
+	rpm "${at[@]}" -qa --qf '[%{FILEFLAGS} %{FILEDIGESTS} %{FILELINKTOS}\t%{FILENAMES}\n]' 2>/dev/null </dev/null | { grep -aF -- $'\t'"$2/" || true; } | while IFS= read -r line; do
+		flags=${line%% *}
+		[[ $flags =~ ^[0-9]+$ ]] || continue # of a name with a line's end
+		[ $((flags & 64)) != 0 ] || printf '%s\n' "${line#* }"
+	done
+}
+
 # listed ROOT ENDING TEXT: lines of dpkg's files of that ending that hold a text: the
 # file, a tab, the line.
 listed() { { find "$1/var/lib/dpkg/info" -maxdepth 1 -type f -name "*.$2" -exec grep -aHZF -- "$3" {} + 2>/dev/null || true; } | tr '\0' '\t'; }
@@ -22,7 +36,7 @@ shipped() {
 	if [ ${#NAMES[@]} != 0 ] || [ -e "$STATE/$NAME.absent" ]; then return; fi
 	case ${NAME#*-} in database-*) return ;; esac
 	[ ! -e "$STATE/$NAME.saved" ] || stood=$STATE/$NAME.saved
-	lines=$(listed "$TARGET_ROOT" list "$PLACE/") # no <(): a rescue system may have no /dev/fd
+	lines=$(listed "$TARGET_ROOT" list "$PLACE/" && of_rpm "$TARGET_ROOT" "$PLACE") # no <(): a rescue system may have no /dev/fd
 	while IFS= read -r line; do
 		line=${line#*$'\t'}
 		name=${line#"$PLACE/"}
@@ -42,8 +56,8 @@ shipped() {
 # and how many of its last parts are not even to be looked for, as their folder is not
 # there. Runs where the source is.
 stays() {
-	local line lines i at rest slashes
-	local -A digests=() lists=()
+	local line lines i at rest slashes sums=()
+	local -A digests=() lists=() leads=()
 	lines=$(listed "$1" md5sums "${2#/}/")
 	while IFS= read -r line; do
 		line=${line#*$'\t'}
@@ -53,6 +67,12 @@ stays() {
 	while IFS= read -r line; do
 		rest=${line#*$'\t'}
 		lists["/${rest#/}"]=${line%%$'\t'*}
+	done <<<"$lines"
+	lines=$(of_rpm "$1" "$2")
+	while IFS= read -r line; do
+		rest=${line#*$'\t'} line=${line%%$'\t'*}
+		[ -n "$rest" ] || continue
+		digests["$rest"]+=" ${line%% *} " leads["$rest"]=${line#* }
 	done <<<"$lines"
 	for i in "${!SHIPPED[@]}"; do
 		at=$3 rest=${SHIPPED[i]}
@@ -69,15 +89,37 @@ stays() {
 		if [ ! -e "$at" ] && [ ! -L "$at" ]; then
 			echo "$i 0"
 		elif [ -L "$at" ]; then
-			# There are no digests of links: one that is younger than its package is somebody's.
+			if [ -n "${leads["$rest"]:-}" ]; then
+				[ "$(readlink -- "$at")" != "${leads["$rest"]}" ] || echo "$i 0"
+				continue
+			fi
+			# dpkg says of no link where it leads: one that is younger than its package is somebody's.
 			[ -n "${lists["$rest"]:-}" ] || continue
 			[ -z "${digests["$rest"]:-}" ] || continue
 			[ "$(stat -c %Y -- "$at")" -gt "$(stat -c %Y -- "${lists["$rest"]}")" ] || echo "$i 0"
 		elif [ -f "$at" ] && [ -n "${digests["$rest"]:-}" ]; then
-			line=$(md5sum <"$at") || continue # what can't be read, the copy says
-			[[ ${digests["$rest"]} != *" ${line%% *} "* ]] || echo "$i 0"
+			read -ra sums <<<"${digests["$rest"]}"
+			! theirs "$at" "${sums[@]}" || echo "$i 0"
 		fi
 	done
+}
+
+# theirs FILE DIGEST…: whether the file has one of these digests. What can't be read, the
+# copy says.
+theirs() {
+	local file=$1 digest sum
+	shift
+	for digest; do
+		case ${#digest} in
+		32) sum=$(md5sum <"$file") ;;
+		40) sum=$(sha1sum <"$file") ;;
+		64) sum=$(sha256sum <"$file") ;;
+		128) sum=$(sha512sum <"$file") ;;
+		*) continue ;;
+		esac || continue
+		[ "${sum%% *}" != "$digest" ] || return 0
+	done
+	return 1
 }
 
 # packaged: works out anew what of the place is left out, and remembers it.
