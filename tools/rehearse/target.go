@@ -354,8 +354,9 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 			break
 		}
 	}
-	for _, command := range report.Clusters(r.Plan, r.Assessment) {
-		r.script(ctx, r.target, "making a cluster", command, nil)
+	r.script(ctx, r.target, "the way to the source's files", sourceShell, nil)
+	for n, command := range report.BeforeDatabases(r.Plan, r.Assessment) {
+		r.script(ctx, r.target, fmt.Sprintf("what databases need, %d", n+1), "PATH=/run/svc:$PATH; "+command, []string{"SOURCE_SSH=root@source"})
 	}
 	scripts, err := filepath.Glob(filepath.Join(plan, "databases", "*.sh"))
 	if err != nil {
@@ -375,7 +376,6 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 			return err
 		}
 	}
-	r.script(ctx, r.target, "the way to the source's files", sourceShell, nil)
 	for n, command := range report.AfterData(r.Plan, r.Assessment) {
 		r.script(ctx, r.target, fmt.Sprintf("what follows from the data, %d", n+1), "PATH=/run/svc:$PATH; "+command, []string{"SOURCE_SSH=root@source"})
 	}

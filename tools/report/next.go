@@ -163,8 +163,9 @@ func brought(p *migration.Plan, known map[string]bool) (commands []string, why s
 	for _, f := range p.Files.Nobody {
 		top, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "/"), "/")
 		from := `"$SOURCE_SSH":` + word(f.Path)
+		_, ofVersion := versioned(p, f)
 		switch ofPackages := slices.Contains([]string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "boot", "etc"}, top); {
-		case known[f.Path]:
+		case known[f.Path] || ofVersion: // what has a version is brought before the databases
 		case !ofPackages && len(sources) < mostNamed:
 			sources = append(sources, from)
 		case (f.Why == ledger.Script || strings.HasPrefix(f.Path, "/usr/share/")) && len(beside) < mostNamed:
@@ -441,9 +442,9 @@ func names(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return Step{Title: "Look at lines that name what the target lacks", Why: strings.Join(lines, "\n")}, len(lines) > 0
 }
 
-// Clusters make those of PostgreSQL that neither the target's package nor the role
+// clusters make those of PostgreSQL that neither the target's package nor the role
 // makes, so that their dumps have where to go: Debian's tools call a cluster by a name.
-func Clusters(p *migration.Plan, a *assess.Assessment) (commands []string) {
+func clusters(p *migration.Plan, a *assess.Assessment) (commands []string) {
 	target, _ := release.Lookup(p.Target)
 	for _, d := range a.Databases {
 		name, port := database.DebianCluster(a.Databases, d), fmt.Sprintf(" -p %d", d.Port)
@@ -466,7 +467,7 @@ func data(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 		Commands: []string{"bash 05-accounts.sh && bash 10-check.sh && bash 20-first-copy.sh", "bash 30-before.sh && bash 40-copy.sh && bash 50-after.sh", "for d in databases/*.sh; do [ ! -e \"$d\" ] || { bash \"$d\" dump && bash \"$d\" load && { ! grep -q '^accounts()' \"$d\" || bash \"$d\" accounts; } && bash \"$d\" check; } || break; done"},
 		Down:     "what serves or needs data: sites, databases, queues, homes, programs below /opt, /srv and /usr/local.",
 	}
-	s.Commands = append(Clusters(p, a), s.Commands...)
+	s.Commands = append(BeforeDatabases(p, a), s.Commands...)
 	for _, f := range p.Findings {
 		if f.Key == "units.wait-for-data" {
 			s.Down += " " + f.Summary

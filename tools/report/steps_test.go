@@ -88,6 +88,25 @@ func TestClustersAreMadeBeforeTheirDumps(t *testing.T) {
 	is.True(strings.HasSuffix(s.Commands[0], " 13 --start")) // at a free port
 }
 
+// TestFilesForAServersVersion are brought to the folder of the target's version, before
+// databases are loaded by them.
+func TestFilesForAServersVersion(t *testing.T) {
+	is := is.New(t)
+	own := ledger.Path{Path: "/usr/share/postgresql/15/extension/own.control"}
+	p := &migration.Plan{
+		Source: "debian-12", Target: "debian-13",
+		Packages: []migration.Package{{Name: "postgresql-15", Confidence: 1, Targets: []migration.Target{{Name: "postgresql-17"}}}, {Name: "postgresql-common", Confidence: 1, Targets: []migration.Target{{Name: "postgresql-common"}}}},
+		Files:    &ledger.Sum{Nobody: []ledger.Path{own, {Path: "/usr/lib/postgresql/15/lib/own.so"}, {Path: "/usr/share/postgresql/14/old.syn"}}},
+	}
+	s, _ := data(p, &assess.Assessment{})
+	is.Equal(s.Commands[:len(s.Commands)-3], []string{`mkdir -p /usr/share/postgresql/17/extension && rsync -a --ignore-existing "$SOURCE_SSH":/usr/share/postgresql/15/extension/own.control /usr/share/postgresql/17/extension/`})
+	s, _ = noticed(p, &assess.Assessment{})
+	is.Equal(s.Commands, []string{`rsync -aR --no-implied-dirs --ignore-existing "$SOURCE_SSH":/usr/share/postgresql/14/old.syn /`})
+	p.Packages[0].Confidence = 0.5 // whether it is that version, nobody knows
+	s, _ = data(p, &assess.Assessment{})
+	is.Equal(len(s.Commands), 3)
+}
+
 // TestThePacketFilterThatTakesOver: rules that another program loads on the target are
 // switched on there, and what the target began with makes room.
 func TestThePacketFilterThatTakesOver(t *testing.T) {
