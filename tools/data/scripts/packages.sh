@@ -10,14 +10,20 @@ SHIPPED=()  # what the source is asked about
 SETTINGS+=(PACKAGED SHIPPED)
 most_names=2000 most_bytes=131072 # they are words of commands, too
 
-# of_rpm ROOT PLACE: what rpm's packages have in a place: how it tells a file as theirs, a
-# tab, its name. That is its digest, or where it leads after a space. What they only claim
-# (ghosts) is what services make.
-of_rpm() {
-	local line flags at=(--dbpath /var/lib/rpm) # or a link there leads to it; a rpm of another family may look elsewhere
+# books ROOT: what rpm's packages have, but for the programs below /usr: how it tells a file
+# as theirs, a tab, its name. That is its flags, its digest, and where it leads.
+books() {
+	local at=(--dbpath /var/lib/rpm) # or a link there leads to it; a rpm of another family may look elsewhere
 	[ -z "$1" ] || at+=(--root "$1")
 	[ -d "$1/var/lib/rpm" ] && command -v rpm >/dev/null || return 0
-	rpm "${at[@]}" -qa --qf '[%{FILEFLAGS} %{FILEDIGESTS} %{FILELINKTOS}\t%{FILENAMES}\n]' 2>/dev/null </dev/null | { grep -aF -- $'\t'"$2/" || true; } | while IFS= read -r line; do
+	rpm "${at[@]}" -qa --qf '[%{FILEFLAGS} %{FILEDIGESTS} %{FILELINKTOS}\t%{FILENAMES}\n]' 2>/dev/null </dev/null | grep -av -e $'\t/usr/[^l]' -e $'\t/usr/li' || true
+}
+
+# of_rpm BOOKS PLACE: the lines of these in a place, without the flags. What packages only
+# claim (ghosts) is what services make.
+of_rpm() {
+	local line flags
+	{ grep -aF -- $'\t'"$2/" <<<"$1" || true; } | while IFS= read -r line; do
 		flags=${line%% *}
 		[[ $flags =~ ^[0-9]+$ ]] || continue # of a name with a line's end
 		[ $((flags & 64)) != 0 ] || printf '%s\n' "${line#* }"
@@ -36,7 +42,8 @@ shipped() {
 	if [ ${#NAMES[@]} != 0 ] || [ -e "$STATE/$NAME.absent" ]; then return; fi
 	case ${NAME#*-} in database-*) return ;; esac
 	[ ! -e "$STATE/$NAME.saved" ] || stood=$STATE/$NAME.saved
-	lines=$(listed "$TARGET_ROOT" list "$PLACE/" && of_rpm "$TARGET_ROOT" "$PLACE") # no <(): a rescue system may have no /dev/fd
+	[ -n "${BOOKS+read}" ] || BOOKS=$(books "$TARGET_ROOT")
+	lines=$(listed "$TARGET_ROOT" list "$PLACE/" && of_rpm "$BOOKS" "$PLACE") # no <(): a rescue system may have no /dev/fd
 	while IFS= read -r line; do
 		line=${line#*$'\t'}
 		name=${line#"$PLACE/"}
@@ -68,7 +75,7 @@ stays() {
 		rest=${line#*$'\t'}
 		lists["/${rest#/}"]=${line%%$'\t'*}
 	done <<<"$lines"
-	lines=$(of_rpm "$1" "$2")
+	lines=$(of_rpm "$(books "$1")" "$2")
 	while IFS= read -r line; do
 		rest=${line#*$'\t'} line=${line%%$'\t'*}
 		[ -n "$rest" ] || continue
