@@ -238,6 +238,8 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d.put("etc/pam.d/common-session", "session required pam_unix.so\nsession required pam_mkhomedir.so skel=/etc/skel\n", false)
 	d.put("etc/pam.d/common-auth", "auth sufficient pam_ldap.so\n", false)
 	d.put("etc/.git/HEAD", "ref: refs/heads/master\n", false)
+	d.put("var/lib/containers/storage/overlay-images/images.json", `[{"names":["localhost/own/app:1"]},{"names":["docker.io/library/nginx:1","localhost/$(reboot)"]},{}]`, false)
+	d.put("var/lib/containers/storage/vfs-images/images.json", `[{"names":["localhost/own/app:1"]}]`, false)
 	is.NoErr(os.Symlink("/srv/data", filepath.Join(d.dir, "data")))
 	is.NoErr(os.MkdirAll(filepath.Join(d.dir, "etc/alternatives"), 0o755))
 	is.NoErr(os.Symlink("/usr/bin/vim", filepath.Join(d.dir, "etc/alternatives/editor")))
@@ -263,7 +265,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	}
 	is.Equal(said, []string{
 		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/older", "swap /swapfile", "mount /home", "mount /mnt/exam", "mount /mnt/x", "mount /srv/ftp/a b", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
-		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session", "history /etc/.git",
+		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session", "history /etc/.git", "image localhost/own/app:1",
 	})
 	is.Equal(commands, []string{
 		`dpkg-divert --local --rename --divert '/usr/bin/wall.distrib' --add '/usr/bin/wall' && rsync -a "$SOURCE_SSH":'/usr/bin/wall' '/usr/bin/wall'`,

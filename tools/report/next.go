@@ -504,19 +504,43 @@ var exported = []Export{{
 
 // Exports are those of a plan's servers.
 func Exports(p *migration.Plan) []Export {
-	return slices.DeleteFunc(slices.Clone(exported), func(e Export) bool {
+	return slices.DeleteFunc(append(slices.Clone(exported), images(p)...), func(e Export) bool {
 		return !slices.ContainsFunc(p.Packages, func(row migration.Package) bool { return row.Name == e.Package && row.Install })
 	})
 }
 
+// images are those of containers that no registry has.
+func images(p *migration.Plan) []Export {
+	var names []string
+	if p.Files != nil {
+		for _, n := range p.Files.Noticed {
+			if n.Kind == ledger.Image {
+				names = append(names, n.Path)
+			}
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []Export{{
+		Package: "podman", File: "images.tar", Source: "podman save -m " + strings.Join(names, " "), Commands: []string{"podman load -q -i images.tar && rm images.tar"},
+		why: "Images that were made on the machine are in no registry: this brings them, as large as they are.", down: "containers of these images.",
+	}}
+}
+
 func exports(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	s := Step{}
+	var of, why, down []string
 	for _, e := range Exports(p) {
-		s.Title, s.Why, s.Down = "Bring what "+e.Package+" holds, by its own export", e.why, e.down
+		of, why, down = append(of, e.Package), append(why, e.why), append(down, strings.TrimSuffix(e.down, "."))
 		s.Commands = append(s.Commands, fmt.Sprintf(`(umask 077 && ssh "$SOURCE_SSH" %s >%s)`, e.Source, e.File))
 		s.Commands = append(s.Commands, e.Commands...)
 	}
-	return s, s.Title != ""
+	if s.Title = "Bring what " + strings.Join(of, "") + " holds, by its own export"; len(of) > 1 {
+		s.Title = "Bring what " + strings.Join(of, " and ") + " hold, by their own exports"
+	}
+	s.Why, s.Down = strings.Join(why, "\n\n"), strings.Join(down, "; ")+"."
+	return s, len(of) > 0
 }
 
 // remade is what programs make of files that people wrote.

@@ -88,6 +88,25 @@ func TestClustersAreMadeBeforeTheirDumps(t *testing.T) {
 	is.True(strings.HasSuffix(s.Commands[0], " 13 --start")) // at a free port
 }
 
+// TestImagesThatNoRegistryHas are brought by podman itself, where the target has it.
+func TestImagesThatNoRegistryHas(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{
+		Source: "debian-12", Target: "debian-13", Packages: []migration.Package{{Name: "podman", Install: true}},
+		Files: &ledger.Sum{Noticed: []ledger.Notice{{Kind: ledger.Image, Path: "localhost/a:1"}, {Kind: ledger.Image, Path: "localhost/b"}}},
+	}
+	s, ok := exports(p, nil)
+	is.True(ok)
+	is.Equal(s.Title, "Bring what podman holds, by its own export")
+	is.Equal(s.Commands, []string{`(umask 077 && ssh "$SOURCE_SSH" podman save -m localhost/a:1 localhost/b >images.tar)`, "podman load -q -i images.tar && rm images.tar"})
+	p.Packages = append(p.Packages, migration.Package{Name: "rabbitmq-server", Install: true})
+	s, _ = exports(p, nil)
+	is.Equal(s.Title, "Bring what rabbitmq-server and podman hold, by their own exports")
+	p.Packages[0].Install = false
+	s, _ = exports(p, nil)
+	is.True(!strings.Contains(strings.Join(s.Commands, "\n"), "podman"))
+}
+
 // TestFilesForAServersVersion are brought to the folder of the target's version, before
 // databases are loaded by them.
 func TestFilesForAServersVersion(t *testing.T) {
