@@ -90,8 +90,9 @@ type Path struct {
 	Package string `json:"package,omitempty"`
 	Why     string `json:"why,omitempty"`
 	Count
-	mode  fs.FileMode
-	alias alias
+	mode     fs.FileMode
+	alias    alias
+	programs []Path // of a folder, those in it
 }
 
 // Notice is a thing that stands in no package and no file that is carried.
@@ -256,15 +257,23 @@ const (
 	maxScript  = 64 << 10
 )
 
-// scripts tells scripts of what a compiler made, which fits no other release for sure.
+// scripts tells scripts of what a compiler made, which fits no other release for sure. A
+// folder is as its programs are.
 func scripts(fsys host.FS, nobody []Path) {
 	looked := 0
-	for i, p := range nobody {
-		if nobody[i].Why = ""; p.Why != program || looked == maxProgram || p.Bytes > maxScript {
-			continue
+	compiled := func(p Path) bool {
+		if looked++; looked > maxProgram || p.Bytes > maxScript {
+			return true
 		}
-		looked++
-		if b, err := host.ReadFile(fsys, strings.TrimPrefix(p.Path, "/"), maxScript); err == nil && strings.HasPrefix(string(b), "#!") {
+		b, err := host.ReadFile(fsys, strings.TrimPrefix(p.Path, "/"), maxScript)
+		return err != nil || !strings.HasPrefix(string(b), "#!")
+	}
+	for i, p := range nobody {
+		nobody[i].Why, nobody[i].programs = "", nil
+		if p.Why == program {
+			p.programs = []Path{p}
+		}
+		if len(p.programs) > 0 && !slices.ContainsFunc(p.programs, compiled) {
 			nobody[i].Why = Script
 		}
 	}
@@ -278,6 +287,9 @@ func topmost(all []Path) (kept []Path) {
 	for _, p := range all {
 		if n := len(kept) - 1; n >= 0 && strings.HasPrefix(p.Path, kept[n].Path+"/") {
 			kept[n].add(p.Count)
+			if p.Why == program {
+				kept[n].programs = append(kept[n].programs, p)
+			}
 		} else {
 			kept = append(kept, p)
 		}

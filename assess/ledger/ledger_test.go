@@ -106,6 +106,8 @@ func TestEachKindHasItsRow(t *testing.T) {
 	d.put("usr/lib/cups/backend/ipp", "code", true)
 	d.put("usr/lib/cups/backend/own", "#!/bin/sh\n", false)
 	d.put("usr/lib/cups/backend/built", "\x7fELF", false)
+	d.put("usr/lib/mine/run", "#!/bin/sh\n", false)
+	d.put("usr/lib/mine/built", "\x7fELF", false)       // a folder with what was compiled
 	d.put("usr/lib/cgi-bin/card", "#!/bin/sh\n", false) // its folder is no package's: it counts for all in it
 	d.change("usr/share/pkg/edited", "Text", soon)
 	d.change("usr/share/pkg/dated", "Text", old) // nobody reads it
@@ -114,9 +116,9 @@ func TestEachKindHasItsRow(t *testing.T) {
 	s := d.sum(Place{Path: "srv/www", What: "site"})
 	is.Equal(paths(s.Changed), []string{"/usr/bin/program", "/usr/lib/systemd/system/cron.service", "/usr/share/pkg/edited"})
 	is.Equal(s.Rows[Changed], Count{3, 12})
-	is.Equal(paths(s.Nobody), []string{"/usr/lib/cgi-bin", "/usr/lib/cups/backend/built", "/usr/lib/cups/backend/own", "/usr/share/mine", "/var/cache/mine", "/var/lib"}) // no package of this disk has the last
-	is.Equal([]string{s.Nobody[0].Why, s.Nobody[1].Why, s.Nobody[2].Why, s.Nobody[3].Why}, []string{"", "", Script, ""})
-	is.Equal(s.Nobody[3].Count, Count{4, 10})
+	is.Equal(paths(s.Nobody), []string{"/usr/lib/cgi-bin", "/usr/lib/cups/backend/built", "/usr/lib/cups/backend/own", "/usr/lib/mine", "/usr/share/mine", "/var/cache/mine", "/var/lib"}) // no package of this disk has the last
+	is.Equal([]string{s.Nobody[0].Why, s.Nobody[1].Why, s.Nobody[2].Why, s.Nobody[3].Why, s.Nobody[4].Why}, []string{Script, "", Script, "", ""})
+	is.Equal(s.Nobody[4].Count, Count{4, 10})
 	is.Equal(s.Rows[Data], Count{3, 4}) // with the folder that leads there
 	is.Equal(s.Rows[Software], Count{3, 4})
 	is.Equal(s.Rows[Configuration], Count{2, 4})
