@@ -39,7 +39,7 @@ configured() {
 	rm -f "$work/source/etc/apt/apt.conf.d/99mmdebstrap" "$work/source/etc/machine-id"
 	head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/source/etc/machine-id"
 	echo "$1" >"$work/source/etc/hostname"
-	printf '127.0.0.1 localhost\n127.0.1.1 %s.example.org %s\n' "$1" "$1" >"$work/source/etc/hosts"
+	printf '127.0.0.1 localhost\n127.0.1.1 %s.example.org %s\n::1 localhost ip6-localhost ip6-loopback\n' "$1" "$1" >"$work/source/etc/hosts"
 	boot source "$work/source"
 	inside source bash -s <".ci/servers/$1/configure" >"$work/configure.log" 2>&1 || tail -n 5 "$work/configure.log"
 	halt source

@@ -403,7 +403,7 @@ func leftOut(_ *migration.Plan, a *assess.Assessment) (Step, bool) {
 func hazards(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	var lines []string
 	for _, f := range p.Findings {
-		if f.Severity != assess.High || !strings.HasPrefix(f.Key, "hazard.") && !slices.Contains([]string{"software.libraries", "software.init-scripts"}, f.Key) {
+		if raises(f) || f.Severity != assess.High || !strings.HasPrefix(f.Key, "hazard.") && !slices.Contains([]string{"software.libraries", "software.init-scripts"}, f.Key) {
 			continue
 		}
 		if _, ok := libraries(f); ok { // its command is among those that follow from the data

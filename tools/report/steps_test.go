@@ -42,6 +42,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 			{Key: "hazard.lang.c", Severity: assess.Medium, Title: "C wants a package", Summary: "It is apart.", Remediations: []assess.Remediation{assess.Remedy("$data install c")}},
 			{Key: "hazard.d", Severity: assess.Medium, Title: "D is of the source", Summary: "It is anew.", Remediations: []assess.Remediation{assess.Remedy(`$data bring d`)}},
 			{Key: "hazard.e", Severity: assess.Medium, Title: "E is of any time", Summary: "It is mended.", Remediations: []assess.Remediation{assess.Remedy("$ apt-get install -y e")}},
+			{Key: "hazard.f", Severity: assess.High, Title: "F fails", Summary: "It is not found.", Remediations: []assess.Remediation{assess.Remedy("$data mend f")}},
 		},
 	}
 	order := titles(p)
@@ -52,6 +53,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 		last = at
 	}
 	page := string(Next(p, &assess.Assessment{Software: []assess.Software{{Manager: "venv", Path: "/srv/v"}}}))
+	is.Equal(strings.Count(page, "F fails"), 1) // with its command alone
 	for _, line := range []string{
 		"3 files hold secrets",
 		"don't run with them as they are: /etc/z/old. Plan again with --include-secrets",
@@ -61,7 +63,7 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 		`sed -i '2s|/usr/bin/lang7\.4|/usr/bin/lang8.4|g' /opt/a/run`,
 		`cp -an /srv/v/lib/lang3.9/. /srv/v/lib/lang3.13/`,
 		`for l in /srv/v/bin/python*; do [ -e "$l" ] || [ ! -L "$l" ] || ln -sfn /usr/bin/lang3.13 "$l"; done`,
-		"- A wants raising: It does not start. Its command is here.\n\n", "    a raise\n", "    bring them\n", "- Libraries: one command brings the files", "- Libraries:  Build them.\n", "    install c\n", "    bring d\n", "- E is of any time: It is mended. apt-get install -y e\n", "- B wants raising: It fails. b raise\n",
+		"- A wants raising: It does not start. Its command is here.\n\n", "    a raise\n", "    bring them\n", "- Libraries: one command brings the files", "- Libraries:  Build them.\n", "    install c\n", "    bring d\n", "    mend f\n", "- F fails: It is not found. Its command is here.\n", "- E is of any time: It is mended. apt-get install -y e\n", "- B wants raising: It fails. b raise\n",
 	} {
 		if !strings.Contains(page, line) {
 			t.Errorf("NEXT.md lacks %q", line)
