@@ -251,7 +251,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	defer h.Close()
 	said, commands := []string{}, []string{}
 	for _, n := range notices(h.FS(), &assess.Assessment{Cron: []assess.CronJob{{Schedule: "0 1 * * *", User: "root"}, {Schedule: "at 2027-01-01T00:00:00Z", User: "anna", Evidence: assess.Evidence{Path: "/var/spool/cron/atjobs/a0000101c3a4e0"}}}, Mounts: []assess.Mount{
-		{Type: "swap", Device: "/swapfile"},
+		{Type: "swap", Device: "/swapfile", Options: []string{"sw", "pri=5"}},
 		{Type: "none", Device: "/srv/data", Path: "/srv/ftp/a b", Options: []string{"bind"}},
 		{Type: "ext4", Device: "/srv/exam.img", Path: "/mnt/exam", Options: []string{"loop", "noauto"}},
 		{Type: "nfs4", Device: "files:/homes", Path: "/home", Options: []string{"rw"}},
@@ -275,7 +275,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		"update-alternatives --install '/usr/bin/editor' 'editor' '/usr/local/bin/house-edit' '5' && update-alternatives --set 'editor' '/usr/bin/vim'",
 		"update-alternatives --install '/usr/bin/mytool' 'mytool' '/opt/my tool' '50'",
 		"update-alternatives --install '/usr/local/bin/older' 'older' '/opt/1/older' '10' --slave '/usr/local/share/man/man1/older.1' 'older.1' '/opt/1/older.1' && update-alternatives --install '/usr/local/bin/older' 'older' '/opt/2/older' '20' && update-alternatives --set 'older' '/opt/1/older'",
-		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw 0 0' /etc/fstab || echo '/swapfile none swap sw 0 0' >>/etc/fstab; }",
+		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw,pri=5 0 0' /etc/fstab || echo '/swapfile none swap sw,pri=5 0 0' >>/etc/fstab; }",
 		"grep -qF 'files:/homes /home nfs4 rw 0 0' /etc/fstab || { mkdir -p '/home' && echo 'files:/homes /home nfs4 rw 0 0' >>/etc/fstab; }",
 		"grep -qF '/srv/exam.img /mnt/exam ext4 loop,noauto 0 0' /etc/fstab || { mkdir -p '/mnt/exam' && echo '/srv/exam.img /mnt/exam ext4 loop,noauto 0 0' >>/etc/fstab; }",
 		`grep -qF '/srv/data /srv/ftp/a\040b none bind,nofail 0 0' /etc/fstab || { mkdir -p '/srv/ftp/a b' && echo '/srv/data /srv/ftp/a\040b none bind,nofail 0 0' >>/etc/fstab; }`,

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -191,7 +192,7 @@ func swap(fsys host.FS, a *assess.Assessment) (all []Notice) {
 		if m.Type == "swap" && strings.HasPrefix(m.Device, "/") && !strings.HasPrefix(m.Device, "/dev/") {
 			command := ""
 			if info, err := fsys.Stat(strings.TrimPrefix(m.Device, "/")); err == nil && info.Size() > 0 {
-				command = fmt.Sprintf("dd if=/dev/zero of=%[1]s bs=1M count=%[2]d status=none && chmod 600 %[1]s && mkswap %[1]s && { grep -qF %[3]s /etc/fstab || echo %[3]s >>/etc/fstab; }", visible.Word(m.Device), (info.Size()+1<<20-1)>>20, visible.Word(m.Device+" none swap sw 0 0"))
+				command = fmt.Sprintf("dd if=/dev/zero of=%[1]s bs=1M count=%[2]d status=none && chmod 600 %[1]s && mkswap %[1]s && { grep -qF %[3]s /etc/fstab || echo %[3]s >>/etc/fstab; }", visible.Word(m.Device), (info.Size()+1<<20-1)>>20, visible.Word(m.Device+" none swap "+cmp.Or(strings.Join(m.Options, ","), "sw")+" 0 0"))
 			}
 			all = append(all, Notice{"swap", m.Device, "a file for swap, which fstab names", "make one on the target (mkswap, swapon), and its line in fstab", command})
 		}
