@@ -16,6 +16,7 @@ func TestRemovals(t *testing.T) {
 	for _, c := range []struct{ file, text, pkg, says, do string }{
 		{"/srv/a/b/c/tool", "#!/usr/bin/python3\nimport configparser, telnetlib", "python3", "telnetlib", "$data apt-get install -y python3-zombie-telnetlib"},
 		{"/srv/www/cgi/a.py", "x = 1\nimport cgi, html", "python3", "cgi", "$data apt-get install -y python3-legacy-cgi"},
+		{"/usr/local/sbin/catch", "#!/usr/bin/python3\nimport smtpd", "python3", "smtpd", "$data apt-get install -y python3-standard-smtpd python3-standard-asynchat"}, // it imports asynchat, on which its package does not depend
 		{"/opt/a/setup.py", "if x:\n    from distutils.core import setup", "python3", "distutils", "$data apt-get install -y python3-setuptools"},
 		{"/opt/a/b.py", "import configparser as c\np = c.SafeConfigParser()", "python3", "configparser.SafeConfigParser", "Write configparser.ConfigParser()."},
 		{"/opt/a/b.py", "x = 0\nfrom configparser import (RawConfigParser, SafeConfigParser)", "python3", "configparser.SafeConfigParser", "Write configparser.ConfigParser()."},
