@@ -18,12 +18,13 @@ import (
 // on a plan is no plan.
 const tooManyUnknown = 0.1
 
-// findings judges the pair of releases.
-func findings(in Input, p *Plan) []assess.Finding {
+// findings judges the pair of releases, and tells of the known troubles on the way.
+func findings(in Input, p *Plan, known []assess.Finding) []assess.Finding {
 	all := []assess.Finding{}
-	for _, find := range []func(Input, *Plan) []assess.Finding{judgedTarget, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, withoutInit, takeOver, enforced, clashes, mergeable, waitingUnits, mentions, languages, libraries, passedOver, told} {
+	for _, find := range []func(Input, *Plan) []assess.Finding{judgedTarget, unknown, removed, uncertain, unlisted, additional, older, caveats, databases, secrets, byHand, withoutInit, takeOver, enforced, clashes, mergeable, waitingUnits, mentions, languages, libraries, passedOver} {
 		all = append(all, find(in, p)...)
 	}
+	all = append(all, told(p, known)...)
 	return complete(append(all, orphaned(in, p, all)...))
 }
 

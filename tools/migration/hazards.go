@@ -6,34 +6,42 @@ import (
 	"svc/assess"
 	"svc/assess/judge"
 	"svc/tools/convert"
+	"svc/tools/migration/naming"
 )
 
-// told are the known troubles that the machine meets on the way. What a converter
-// or a merge has mended, line by line, is only told.
-func told(in Input, p *Plan) []assess.Finding {
+// troubles are the known ones that the machine meets on the way.
+func troubles(in Input, p *Plan) []assess.Finding {
 	if in.Machine == nil {
 		return nil
 	}
 	in.Machine.Brought = conversion(in, p).Brought
-	all := judge.Hazards(in.Hazards, in.Machine, &in.Target)
+	return judge.Hazards(in.Hazards, in.Machine, &in.Target)
+}
+
+// told are troubles as a plan tells them: what a converter, a merge or a step of the plan
+// mends, line by line, is only told.
+func told(p *Plan, all []assess.Finding) []assess.Finding {
 	for i := range all {
 		if f := &all[i]; p.mended(*f) {
 			f.Severity, f.Inhibitor = assess.Info, false
-			f.Summary = "It is mended: what the role brings in place of these lines does without, as the plan's changes say. Without that: " + f.Summary
+			f.Summary = "It is mended: what takes the place of these lines on the target does without, as the plan's changes say. Without that: " + f.Summary
 		}
 	}
 	return all
 }
 
 // mended reports whether each line that a finding names is changed in what the role
-// brings. Where it names a file whole, its place is the trouble: another place mends
-// that, of all of its lines.
+// brings, or by a step after the data. Where it names a file whole, its place is the
+// trouble: another place mends that, of all of its lines.
 func (p *Plan) mended(f assess.Finding) bool {
 	placed := map[string]bool{}
 	for _, e := range f.Evidence {
 		placed[e.Path] = placed[e.Path] || e.Line == 0
 	}
 	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(e assess.Evidence) bool {
+		if e.Line > 0 && slices.ContainsFunc(p.Mentions, func(m naming.Mention) bool { return m.Path == e.Path && m.Line == e.Line && m.Now != "" }) {
+			return false
+		}
 		return !slices.ContainsFunc(p.Configuration, func(c Config) bool {
 			return c.From == e.Path && c.Action == Convert && (c.changes(e.Line) || placed[e.Path] && c.To != "" && c.To != c.From)
 		})

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"svc/tools/migration/naming"
 )
 
 func TestOtherVersionsOfLanguagesAreSaid(t *testing.T) {
@@ -32,10 +34,10 @@ func TestModulesOfAVersionGoToTheTargets(t *testing.T) {
 	there := func(name string) bool {
 		return name == "/usr/local/share/perl/5.36.0" || name == "/var/lib/gems/3.1.0"
 	}
-	found := languageModules(Input{PathExists: there}, &Plan{Packages: rows})
+	found := naming.Modules((&Plan{Packages: rows}).versions, there)
 	is.Equal(len(found), 2)
 	is.Equal(found[0].Now, "/usr/local/share/perl/5.40.1")
 	is.Equal(found[1].Now, "/var/lib/gems/3.3.0")
 	rows[1].Targets[0].Version = "1:3.1+1"
-	is.Equal(len(languageModules(Input{PathExists: there}, &Plan{Packages: rows})), 1)
+	is.Equal(len(naming.Modules((&Plan{Packages: rows}).versions, there)), 1)
 }

@@ -40,7 +40,9 @@ func New(in Input) *Plan {
 	for i, u := range p.Accounts.Users {
 		p.Accounts.Users[i].Shell = in.inits().Shell(u.Shell)
 	}
-	p.Findings = append(findings(in, p), complete(bad.finding())...)
+	known := troubles(in, p)
+	p.reword(in, known)
+	p.Findings = append(findings(in, p, known), complete(bad.finding())...)
 	for _, f := range slices.Concat(a.Findings, p.Findings) {
 		if f.Inhibitor {
 			p.Inhibitors = append(p.Inhibitors, f)

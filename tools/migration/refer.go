@@ -40,18 +40,18 @@ func (p *Plan) refer(in Input, where naming.Places) {
 	p.Mentions = append(p.Mentions, p.mailAccounts(in, texts)...)
 	own := ownTexts(in)
 	if in.Owners != nil {
-		r.Owners = in.Owners(systemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))
+		r.Owners = in.Owners(naming.SystemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))
 	}
 	for _, i := range slices.Sorted(maps.Keys(texts)) {
 		p.Mentions = append(p.Mentions, p.Configuration[i].refer(r, texts[i])...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		_, renamed, lost := r.Text(own[name])
-		p.Mentions = append(p.Mentions, standingIn(name, append(renamed, lost...))...)
+		p.Mentions = append(p.Mentions, naming.In(name, append(renamed, lost...))...)
 	}
 	if in.PathExists != nil {
 		p.Mentions = append(p.Mentions, r.Versioned(in.PathExists, in.Assessment.Software)...)
-		p.Mentions = append(p.Mentions, languageModules(in, p)...)
+		p.Mentions = append(p.Mentions, naming.Modules(p.versions, in.PathExists)...)
 	}
 }
 
@@ -72,14 +72,6 @@ func (c *Config) readable(in Input) (string, bool) {
 	return text, ok && len(text) <= maxReferring && isText(text)
 }
 
-// standingIn are mentions with the file that they stand in.
-func standingIn(file string, all []naming.Mention) []naming.Mention {
-	for i := range all {
-		all[i].Path = file
-	}
-	return all
-}
-
 // refer carries the names in one file over, and gives what it can't.
 func (c *Config) refer(r *naming.References, text string) []naming.Mention {
 	now, renamed, lost := r.Text(text)
@@ -87,14 +79,22 @@ func (c *Config) refer(r *naming.References, text string) []naming.Mention {
 		c.To = to
 		c.converts()
 	}
-	if now != text {
-		c.converts()
-		changes := changesOf(text, now, renamed)
-		c.Text, c.Changes = &now, append(slices.Clone(c.Changes), changes...)
-		slices.SortStableFunc(c.Changes, func(a, b convert.Change) int { return cmp.Compare(a.Line, b.Line) })
-		c.Reason = strings.TrimSpace(c.Reason + " " + lineOfNames(len(changes)))
+	if n := c.writes(text, now, renamed); n > 0 {
+		c.Reason = strings.TrimSpace(c.Reason + " " + naming.Changed(n))
 	}
-	return standingIn(c.To, lost)
+	return naming.In(c.To, lost)
+}
+
+// writes has what the role brings say something else, and gives in how many lines.
+func (c *Config) writes(text, now string, said []naming.Mention) int {
+	if now == text {
+		return 0
+	}
+	c.converts()
+	changes := changesOf(text, now, said)
+	c.Text, c.Changes = &now, append(slices.Clone(c.Changes), changes...)
+	slices.SortStableFunc(c.Changes, func(a, b convert.Change) int { return cmp.Compare(a.Line, b.Line) })
+	return len(changes)
 }
 
 // changesOf are the lines of a text that are not as they were.
@@ -116,17 +116,10 @@ func (c *Config) converts() {
 	}
 }
 
-func lineOfNames(n int) string {
-	if n == 1 {
-		return "One line names what the target calls otherwise, and was changed."
-	}
-	return fmt.Sprintf("%d lines name what the target calls otherwise, and were changed.", n)
-}
-
 // ownTexts are the scripts among the programs that people wrote, by path.
 func ownTexts(in Input) map[string]string {
 	all := map[string]string{}
-	for _, name := range slices.Concat(ownPrograms(in.Assessment), started(in)) {
+	for _, name := range programs(in) {
 		if _, ok := all[name]; ok || len(all) == maxReferrings {
 			continue
 		}
@@ -137,51 +130,12 @@ func ownTexts(in Input) map[string]string {
 	return all
 }
 
-func ownPrograms(a *assess.Assessment) (paths []string) {
-	for _, p := range a.Programs {
-		if p.Package == "" && p.Link == "" && p.Size <= maxScript && naming.IsOwn(p.Path) {
-			paths = append(paths, p.Path)
-		}
-	}
-	return paths
-}
-
-// started are the programs that the machine's own units and jobs run.
-func started(in Input) (paths []string) {
-	add := func(text string) {
-		for _, name := range naming.Paths.FindAllString(text, -1) {
-			if naming.IsOwn(name) {
-				paths = append(paths, name)
-			}
-		}
-	}
-	for _, u := range slices.Concat(in.Assessment.Services, in.Assessment.Timers) {
-		if !u.Local || u.Path == "" {
-			continue
-		}
-		if text, err := in.Read(u.Path); err == nil {
-			for _, line := range needed.FindAllStringSubmatch(string(text), -1) {
-				add(line[1])
-			}
-		}
-	}
-	for _, job := range in.Assessment.Cron {
-		add(job.Command)
-	}
-	return paths
-}
-
-// systemPaths are the paths that texts name, below the folders of packages.
-func systemPaths(texts []string) (all []string) {
-	for _, text := range texts {
-		for _, name := range naming.Paths.FindAllString(text, -1) {
-			if naming.OfSystem(name) {
-				all = append(all, name)
-			}
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+// programs are those of people, and what the machine's own units and jobs run.
+func programs(in Input) []string {
+	return naming.Programs(in.Assessment, maxScript, func(unit string) [][]string {
+		text, _ := in.Read(unit)
+		return needed.FindAllStringSubmatch(string(text), -1)
+	})
 }
 
 // mentions says which texts name what the target has not, by file and line.
@@ -199,25 +153,11 @@ func mentions(_ Input, p *Plan) []assess.Finding {
 	return []assess.Finding{f}
 }
 
-// languageFolders are the folders of people's modules that are of one version of a language, by
-// Debian's policies: the target's does not look there. The end is behind the version.
-var languageFolders = []struct{ language, pkg, home, end string }{
-	{"Perl", "perl", "/usr/local/share/perl/", ""},
-	{"Ruby", "ruby", "/var/lib/gems/", ".0"},
-	{"Ruby", "ruby", "/usr/local/lib/site_ruby/", ".0"},
-}
-
-// languageModules are those of them that the machine has, with the target's in their place.
-func languageModules(in Input, p *Plan) (all []naming.Mention) {
-	for _, of := range languageFolders {
-		i := slices.IndexFunc(p.Packages, func(row Package) bool { return row.Name == of.pkg })
-		if i < 0 || len(p.Packages[i].Targets) != 1 || p.Packages[i].Targets[0].Name != of.pkg || p.Packages[i].Confidence < Sure {
-			continue
-		}
-		was, now := pkgversion.Upstream(p.Packages[i].Version), pkgversion.Upstream(p.Packages[i].Targets[0].Version)
-		if from, to := of.home+was+of.end, of.home+now+of.end; assess.PlainVersion.MatchString(was) && assess.PlainVersion.MatchString(now) && was != now && in.PathExists(from) {
-			all = append(all, naming.Mention{Path: from, Name: from, Now: to, Why: fmt.Sprintf("%s %s looks into %s.", of.language, now, to)})
-		}
+// versions are those of a package on both sides, where both are sure.
+func (p *Plan) versions(pkg string) (was, now string) {
+	i := slices.IndexFunc(p.Packages, func(row Package) bool { return row.Name == pkg })
+	if i < 0 || len(p.Packages[i].Targets) != 1 || p.Packages[i].Targets[0].Name != pkg || p.Packages[i].Confidence < Sure {
+		return "", ""
 	}
-	return all
+	return pkgversion.Upstream(p.Packages[i].Version), pkgversion.Upstream(p.Packages[i].Targets[0].Version)
 }

@@ -414,10 +414,17 @@ func hazards(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return Step{Title: "Mend what is known to fail", Why: strings.Join(lines, "\n"), Down: "the services that these are about."}, len(lines) > 0
 }
 
+// maxTold bounds the places that a line of a page names.
+const maxTold = 12
+
 // told is a known trouble as a page has it.
 func told(f assess.Finding) string {
 	line := "- " + f.Title
-	for _, e := range f.Evidence[:min(len(f.Evidence), 3)] {
+	for i, e := range f.Evidence {
+		if i == maxTold {
+			line += fmt.Sprintf(" (and %d more, in report.html)", len(f.Evidence)-i)
+			break
+		}
 		line += " (" + visible.Name(e.Path)
 		if e.Line > 0 {
 			line += fmt.Sprintf(", line %d", e.Line)
@@ -575,7 +582,10 @@ func afterData(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 			s.Commands, s.Why = append(s.Commands, command), s.Why+"\n\n- "+f.Title+": one command brings the files that it names into a folder of their own. They get no updates there: build the programs anew, and take the folder and its line in /etc/ld.so.conf.d away."
 		}
 		if raises(f) {
-			s.Commands, s.Why = append(s.Commands, f.Remediations[0].Text), s.Why+"\n\n"+told(assess.Finding{Title: f.Title, Summary: f.Summary + " Its command is here.", Evidence: f.Evidence})
+			if command := f.Remediations[0].Text; !slices.Contains(s.Commands, command) {
+				s.Commands = append(s.Commands, command)
+			}
+			s.Why += "\n\n" + told(assess.Finding{Title: f.Title, Summary: f.Summary + " Its command is here.", Evidence: f.Evidence})
 		}
 	}
 	return s, true

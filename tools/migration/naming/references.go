@@ -292,3 +292,66 @@ func (r *References) Versioned(exists func(path string) bool, software []assess.
 	}
 	return all
 }
+
+// languageFolders are the folders of people's modules that are of one version of a language, by
+// Debian's policies: the target's does not look there. The end is behind the version.
+var languageFolders = []struct{ language, pkg, home, end string }{
+	{"Perl", "perl", "/usr/local/share/perl/", ""},
+	{"Ruby", "ruby", "/var/lib/gems/", ".0"},
+	{"Ruby", "ruby", "/usr/local/lib/site_ruby/", ".0"},
+}
+
+// Modules are those of them that the machine has, with the target's in their place.
+func Modules(versions func(pkg string) (was, now string), exists func(string) bool) (all []Mention) {
+	for _, of := range languageFolders {
+		was, now := versions(of.pkg)
+		if from, to := of.home+was+of.end, of.home+now+of.end; assess.PlainVersion.MatchString(was) && assess.PlainVersion.MatchString(now) && was != now && exists(from) {
+			all = append(all, Mention{Path: from, Name: from, Now: to, Why: fmt.Sprintf("%s %s looks into %s.", of.language, now, to)})
+		}
+	}
+	return all
+}
+
+// In are mentions with the file that they stand in.
+func In(file string, all []Mention) []Mention {
+	for i := range all {
+		all[i].Path = file
+	}
+	return all
+}
+
+// Changed says in how many lines names were carried over.
+func Changed(n int) string {
+	if n == 1 {
+		return "One line names what the target calls otherwise, and was changed."
+	}
+	return fmt.Sprintf("%d lines name what the target calls otherwise, and were changed.", n)
+}
+
+// Programs are those of people: the programs in their folders, up to a size, and what the
+// machine's own units, of which settings are asked, and its jobs run there.
+func Programs(a *assess.Assessment, size int64, settings func(unit string) [][]string) (all []string) {
+	add := func(text string) {
+		for _, name := range Paths.FindAllString(text, -1) {
+			if IsOwn(name) {
+				all = append(all, name)
+			}
+		}
+	}
+	for _, p := range a.Programs {
+		if p.Package == "" && p.Link == "" && p.Size <= size && IsOwn(p.Path) {
+			all = append(all, p.Path)
+		}
+	}
+	for _, u := range slices.Concat(a.Services, a.Timers) {
+		if u.Local && u.Path != "" {
+			for _, line := range settings(u.Path) {
+				add(line[1])
+			}
+		}
+	}
+	for _, job := range a.Cron {
+		add(job.Command)
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package naming
+
+import (
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"svc/backend/lazyregexp"
+	"svc/backend/tsv"
+)
+
+// formRows are forms that a release note gives another one for, which both versions or
+// the target's alone read.
+//
+//go:embed forms.tsv
+var formRows string
+
+// Form is what a line has, and what stands in its place.
+type Form struct {
+	findings string // a pattern of the keys of hazards that find such lines
+	was      *lazyregexp.Regexp
+	now      string
+	origin   string
+}
+
+var forms = sync.OnceValue(func() (all []Form) {
+	for row := range tsv.Rows(formRows, 6) {
+		all = append(all, Form{row[0], lazyregexp.New(row[1]), row[2], row[3]})
+	}
+	return all
+})
+
+// FormsOf are those whose lines a hazard finds, by its key.
+func FormsOf(key string) []Form {
+	return slices.DeleteFunc(slices.Clone(forms()), func(f Form) bool { ok, _ := path.Match(f.findings, key); return !ok })
+}
+
+// document begins a text of several lines in a program of a shell, PHP, Perl or Ruby.
+var document = lazyregexp.New(`<<[<~-]? ?["']?[A-Za-z_]{2,}`)
+
+// Reform writes a text in other forms, and says what was changed of which line. A text with
+// documents in it stays: what stands in these may be no program.
+func Reform(text string, forms []Form) (now string, all []Mention) {
+	if document.MatchString(text) {
+		return text, nil
+	}
+	lines := strings.Split(text, "\n")
+	for n, line := range lines {
+		for _, f := range forms {
+			for _, at := range f.was.FindAllStringSubmatchIndex(line, -1) {
+				m := Mention{Line: n + 1, Name: line[at[0]:at[1]], Why: fmt.Sprintf("The target reads it in this form (%s).", f.origin)}
+				if m.Now = f.was.ReplaceAllString(m.Name, f.now); Silent(n, line) || quoted(line[:at[0]]) || slices.Contains(all, m) {
+					continue
+				}
+				lines[n], all = strings.ReplaceAll(lines[n], m.Name, m.Now), append(all, m)
+			}
+		}
+	}
+	return strings.Join(lines, "\n"), all
+}
+
+// quoted reports whether what follows stands in a text between quotes.
+func quoted(before string) bool {
+	return strings.Count(before, `"`)%2 == 1 || strings.Count(before, "'")%2 == 1
+}
+
+// SystemPaths are the paths that texts name, below the folders of packages.
+func SystemPaths(texts []string) (all []string) {
+	for _, text := range texts {
+		for _, name := range Paths.FindAllString(text, -1) {
+			if OfSystem(name) {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,44 @@
+package migration
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"svc/assess"
+	"svc/tools/migration/naming"
+)
+
+// TestOldFormsAreWrittenAnew: in what the role brings at once, in people's own files by a step.
+func TestOldFormsAreWrittenAnew(t *testing.T) {
+	is := is.New(t)
+	site, app := "/etc/apache2/sites-available/a.conf", "/srv/a/list.php"
+	texts := map[string]string{
+		site: "<VirtualHost *>\n\t<IfModule mod_php7.c>\n\t</IfModule>\n", "/srv/a/.htaccess": "<IfModule mod_php7.c>\n",
+		app: "<?php\n# $a{0}\necho \"$a{0}\";\necho $a{0}, $b[1]{$n};\n", "/srv/a/doc.php": "<?php echo <<<END\n$a{0}\nEND;\n",
+		"/usr/share/a/list.php": "<?php echo $a{0};\n",
+	}
+	in := Input{Read: func(name string) ([]byte, error) { return []byte(texts[name]), nil }}
+	p := &Plan{Configuration: []Config{{From: site, To: site, Action: Copy}}}
+	at := func(name string, line int) assess.Evidence { return assess.Evidence{Path: name, Line: line} }
+	known := []assess.Finding{
+		{Key: "hazard.apache.ifmodule-php", Severity: assess.Medium, Evidence: []assess.Evidence{at(site, 2), at("/srv/a/.htaccess", 1)}},
+		{Key: "hazard.php.braces", Severity: assess.High, Evidence: []assess.Evidence{at(app, 4), at("/srv/a/doc.php", 2), at("/usr/share/a/list.php", 1)}},
+	}
+	p.reword(in, known)
+	is.Equal(p.Configuration[0].Action, Convert)
+	is.Equal(*p.Configuration[0].Text, "<VirtualHost *>\n\t<IfModule mod_php.c>\n\t</IfModule>\n")
+	is.Equal(p.Configuration[0].Changes[0].Line, 2)
+	changed := []naming.Mention{}
+	for _, m := range p.Mentions {
+		changed = append(changed, naming.Mention{Path: m.Path, Line: m.Line, Name: m.Name, Now: m.Now})
+	}
+	is.Equal(changed, []naming.Mention{ // no comment, no text, no document, nothing of a package
+		{Path: "/srv/a/.htaccess", Line: 1, Name: "<IfModule mod_php7.c>", Now: "<IfModule mod_php.c>"},
+		{Path: app, Line: 4, Name: "$a{0}", Now: "$a[0]"},
+		{Path: app, Line: 4, Name: "$b[1]{$n}", Now: "$b[1][$n]"},
+	})
+	said := told(p, known)
+	is.Equal(said[0].Severity, assess.Info)
+	is.Equal(said[1].Severity, assess.High) // the document is a person's
+}
