@@ -55,7 +55,7 @@ func newRemote(s *shell, dest string) *remote {
 
 // hello checks that the machine's programs speak the language that is read here.
 func (r *remote) hello() error {
-	answer, err := r.shell.ask("h </dev/null", maxStat)
+	answer, err := r.shell.ask(line("h"), maxStat)
 	if err != nil {
 		return err
 	}
@@ -159,11 +159,7 @@ func (r *remote) describeAll(names []string) {
 	var wg sync.WaitGroup
 	for some := range slices.Chunk(names, batchFiles) {
 		wg.Go(func() {
-			line := "n"
-			for _, name := range some {
-				line += " " + quote(absolute(name))
-			}
-			if answer, err := r.shell.ask(line+" </dev/null", maxListing); err == nil {
+			if answer, err := r.shell.ask(line("n", each(some, absolute)...), maxListing); err == nil {
 				r.keepLinks(some, answer[0].body)
 			}
 		})
@@ -290,12 +286,8 @@ func (r *remote) listAll(names []string) {
 // fetchListings fetches the listings of several folders. Those about which the
 // answer says nothing are asked for one by one.
 func (r *remote) fetchListings(some []*listing) {
-	line := "m"
-	for _, l := range some {
-		line += " " + quote(folder(l.dir))
-	}
 	said := map[*listing]bool{}
-	if answer, err := r.shell.ask(line+" </dev/null", maxListing); err == nil {
+	if answer, err := r.shell.ask(line("m", each(some, func(l *listing) string { return folder(l.dir) })...), maxListing); err == nil {
 		said = parseListings(some, answer[0].body)
 	}
 	var wg sync.WaitGroup
@@ -346,9 +338,9 @@ func parseListings(some []*listing, b []byte) (said map[*listing]bool) {
 // the plain one.
 func (r *remote) fetchListing(l *listing) error {
 	defer close(l.ready)
-	ask := "d " + quote(folder(l.dir)) + " </dev/null"
-	for _, line := range []string{ask, "F=$PLAIN; " + ask + "; F=$FULL"} {
-		answer, err := r.shell.ask(line, maxListing)
+	ask := line("d", folder(l.dir))
+	for _, question := range []string{ask, "F=$PLAIN; " + ask + "; F=$FULL"} {
+		answer, err := r.shell.ask(question, maxListing)
 		if err != nil {
 			l.err = err
 			return err
@@ -388,9 +380,12 @@ func (r *remote) ready(name string) *listing {
 }
 
 // known is what the listings say of name: found, or an error where they say
-// that it is not there, or neither.
+// that it is not there, or neither. What is no name of a file is refused.
 func (r *remote) known(op, name string) (k known, found bool, err error) {
-	if name == "." {
+	switch {
+	case !host.Valid(name):
+		return k, false, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	case name == ".":
 		return k, false, nil
 	}
 	dir := path.Dir(name)
@@ -431,7 +426,7 @@ func (r *remote) describe(name string) (*description, error) {
 	if d != nil {
 		return d, nil
 	}
-	answer, err := r.shell.ask("i "+quote(absolute(name))+" </dev/null", maxStat, maxStat)
+	answer, err := r.shell.ask(line("i", absolute(name)), maxStat, maxStat)
 	if err != nil {
 		return nil, err
 	}
@@ -463,9 +458,6 @@ func described(f frame, op, name string) (host.Entry, error) {
 
 // Lstat describes name itself, a symlink too.
 func (r *remote) Lstat(name string) (fs.FileInfo, error) {
-	if !host.Valid(name) {
-		return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrInvalid}
-	}
 	k, found, err := r.known("lstat", name)
 	if found || err != nil {
 		return info(k.info, err)
@@ -487,9 +479,6 @@ func info(e host.Entry, err error) (fs.FileInfo, error) {
 
 // Stat describes what name leads to.
 func (r *remote) Stat(name string) (fs.FileInfo, error) {
-	if !host.Valid(name) {
-		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrInvalid}
-	}
 	k, found, err := r.known("stat", name)
 	if err != nil || found && !k.isLink() {
 		return info(k.info, err)
@@ -506,9 +495,6 @@ func (r *remote) Stat(name string) (fs.FileInfo, error) {
 
 // ReadLink reads a symlink.
 func (r *remote) ReadLink(name string) (string, error) {
-	if !host.Valid(name) {
-		return "", &fs.PathError{Op: "readlink", Path: name, Err: fs.ErrInvalid}
-	}
 	k, found, err := r.known("readlink", name)
 	if !found {
 		r.mu.Lock()
@@ -525,7 +511,7 @@ func (r *remote) ReadLink(name string) (string, error) {
 	case k.denied:
 		return "", &fs.PathError{Op: "readlink", Path: name, Err: syscall.EACCES}
 	}
-	answer, err := r.shell.ask("l "+quote(absolute(name))+" </dev/null", maxTarget)
+	answer, err := r.shell.ask(line("l", absolute(name)), maxTarget)
 	if err != nil {
 		return "", err
 	}
@@ -534,9 +520,6 @@ func (r *remote) ReadLink(name string) (string, error) {
 
 // ReadDir lists a folder, sorted by name.
 func (r *remote) ReadDir(name string) ([]fs.DirEntry, error) {
-	if !host.Valid(name) {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
-	}
 	if _, _, err := r.known("readdir", name); err != nil {
 		return nil, err
 	}
@@ -567,11 +550,7 @@ func (e remoteEntry) Info() (fs.FileInfo, error) { return e.remote.Lstat(e.path)
 
 // Run runs a program of the machine.
 func (r *remote) Run(_ context.Context, c host.Command) ([]byte, error) {
-	line := "r"
-	for _, word := range c.Words() {
-		line += " " + quote(word)
-	}
-	answer, err := r.shell.ask(line+" </dev/null", host.MaxOutput)
+	answer, err := r.shell.ask(line("r", c.Words()...), host.MaxOutput)
 	if err != nil {
 		return nil, err
 	}
@@ -580,11 +559,7 @@ func (r *remote) Run(_ context.Context, c host.Command) ([]byte, error) {
 
 // Ask has the shell run a program of the machine.
 func (r *remote) Ask(_ context.Context, q host.Question) (host.Answer, error) {
-	line := "a " + map[bool]string{true: "e", false: "b"}[q.ErrorsAlone]
-	for _, word := range q.Words {
-		line += " " + quote(word)
-	}
-	answer, err := r.shell.ask(line+" </dev/null", host.MaxAnswer)
+	answer, err := r.shell.ask(line("a "+map[bool]string{true: "e", false: "b"}[q.ErrorsAlone], q.Words...), host.MaxAnswer)
 	if err != nil {
 		return host.Answer{}, err
 	}

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
+	"strconv"
 	"sync"
 
 	"svc/assess/host"
@@ -47,9 +47,6 @@ func (k known) isSmall(name string) bool {
 
 // Open opens a regular file.
 func (r *remote) Open(name string) (fs.File, error) {
-	if !host.Valid(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
 	k, found, err := r.known("open", name)
 	switch {
 	case err != nil:
@@ -137,14 +134,8 @@ func (r *remote) fetch(names []string) {
 	if len(names) == 0 {
 		return
 	}
-	var line strings.Builder
-	line.WriteString("c")
-	for _, name := range names {
-		line.WriteString(" " + quote(absolute(name)))
-	}
-	line.WriteString(" </dev/null")
 	got := map[string]content{}
-	answer, err := r.shell.ask(line.String(), maxListing, maxBatch+smallFile+maxGrowth, maxListing)
+	answer, err := r.shell.ask(line("c", each(names, absolute)...), maxListing, maxBatch+smallFile+maxGrowth, maxListing)
 	if err == nil {
 		got = cut(names, answer)
 	}
@@ -215,7 +206,7 @@ func cut(names []string, answer []frame) map[string]content {
 
 // begin opens one file and fetches its beginning.
 func (r *remote) begin(name string) (fs.File, error) {
-	answer, err := r.shell.ask(fmt.Sprintf("o %s %d </dev/null", quote(absolute(name)), smallFile), maxStat, maxProc)
+	answer, err := r.shell.ask(line("o", absolute(name), strconv.Itoa(smallFile)), maxStat, maxProc)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +333,7 @@ func (f *remoteFile) fetch(block int64) error {
 	for n < f.ahead && !f.have[block+int64(n)] {
 		n++
 	}
-	answer, err := f.remote.shell.ask(fmt.Sprintf("b %s %d %d </dev/null", quote(absolute(f.name)), block*ddBlocks, n*ddBlocks), n*blockSize)
+	answer, err := f.remote.shell.ask(line("b", absolute(f.name), strconv.FormatInt(block*ddBlocks, 10), strconv.Itoa(n*ddBlocks)), n*blockSize)
 	if err != nil {
 		return err
 	}

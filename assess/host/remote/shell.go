@@ -319,6 +319,19 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// line is a question of read.sh with the words that it is put with.
+func line(question string, words ...string) string {
+	return strings.Join(append([]string{question}, each(words, quote)...), " ") + " </dev/null"
+}
+
+func each[T any](things []T, word func(T) string) []string {
+	words := make([]string, 0, len(things))
+	for _, t := range things {
+		words = append(words, word(t))
+	}
+	return words
+}
+
 // tail keeps the last that was written to it.
 type tail struct {
 	mu   sync.Mutex
