@@ -284,17 +284,25 @@ func (f *Directory) Gone() []string {
 	return []string{"the server that runs is of a program that is no longer installed: once stopped, only the new one can be started; after a roll-back install the old one again"}
 }
 
+// exchange is a directory on its way, on a host and by its engine.
+type exchange struct {
+	*Directory
+	*engine.Host
+	Dialect
+}
+
 // Exchange are those of an upgrade.
 func (f *Directory) Exchange(h *engine.Host, d Dialect) []engine.Step {
+	x := exchange{f, h, d}
 	steps := []engine.Step{
-		{Name: "stop", Cuts: f.Runs, Does: "stops the server, with everything written down, for the next boot too", Changes: true, Do: f.stopServer(h, d), Undo: f.startAgain(h, d), Holds: f.stopped},
-		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: f.backup(h), Undo: f.dropBackup(h), Holds: f.unchanged(h), Fills: h.Path(backupDir), Bytes: f.Bytes},
-		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: f.verify(h, d), Undo: f.dropCopy, Holds: f.copied, Fills: f.Next(), Bytes: f.Bytes},
-		{Name: "upgrade", Does: "upgrades the restored copy in private, takes stock again, and compares", Changes: true, Do: f.upgrade(h, d), Undo: f.dropCopy, Holds: f.copied},
-		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.Kept(), Changes: true, Opens: true, Do: f.exchange(h), Undo: f.exchangeBack(h, d)},
+		{Name: "stop", Cuts: f.Runs, Does: "stops the server, with everything written down, for the next boot too", Changes: true, Do: x.stopServer, Undo: x.startAgain, Holds: f.stopped},
+		{Name: "backup", Does: "copies " + f.Data + " to the backup directory, with digests", Do: x.backup, Undo: x.dropBackup, Holds: x.unchanged, Fills: h.Path(backupDir), Bytes: f.Bytes},
+		{Name: "verify", Does: "restores the backup beside the data, starts the new server on it in private, and takes stock", Changes: true, Do: x.verify, Undo: f.dropCopy, Holds: f.copied, Fills: f.Next(), Bytes: f.Bytes},
+		{Name: "upgrade", Does: "upgrades the restored copy in private, takes stock again, and compares", Changes: true, Do: x.upgrade, Undo: f.dropCopy, Holds: f.copied},
+		{Name: "exchange", Does: "puts the upgraded copy in the place of the data, and keeps those as " + f.Kept(), Changes: true, Opens: true, Do: x.exchange, Undo: x.exchangeBack},
 	}
 	if f.Runs {
-		steps = append(steps, engine.Step{Name: "start", Serves: true, Does: "starts the new server and waits until it answers", Changes: true, Do: f.start(h, d), Undo: f.stopNew(h, d)})
+		steps = append(steps, engine.Step{Name: "start", Serves: true, Does: "starts the new server and waits until it answers", Changes: true, Do: x.start, Undo: x.stopNew})
 	}
 	return steps
 }
@@ -309,27 +317,25 @@ func (f *Directory) ServerIn(dir string) (*engine.Server, error) {
 }
 
 // arrived is the one on the data, also where its unit is just starting it.
-func (f *Directory) arrived(ctx context.Context, h *engine.Host) (*engine.Server, error) {
-	return h.Arrived(ctx, f.Unit, func() (*engine.Server, error) { return f.ServerIn(f.Data) })
+func (x exchange) arrived(ctx context.Context) (*engine.Server, error) {
+	return x.Arrived(ctx, x.Unit, func() (*engine.Server, error) { return x.ServerIn(x.Data) })
 }
 
-func (f *Directory) stopServer(h *engine.Host, d Dialect) func(context.Context) error {
-	return func(ctx context.Context) error {
-		s, err := f.arrived(ctx, h)
-		if err != nil {
-			return err
-		}
-		if err := h.Hold(ctx, f.Unit); err != nil || s == nil {
-			return err
-		}
-		if err := d.Settle(ctx, h); err != nil {
-			return err
-		}
-		if err := s.Stop(ctx, h); err != nil {
-			return err
-		}
-		return engine.RemoveFile(h.Path(SettingFile))
+func (x exchange) stopServer(ctx context.Context) error {
+	s, err := x.arrived(ctx)
+	if err != nil {
+		return err
 	}
+	if err := x.Hold(ctx, x.Unit); err != nil || s == nil {
+		return err
+	}
+	if err := x.Settle(ctx, x.Host); err != nil {
+		return err
+	}
+	if err := s.Stop(ctx, x.Host); err != nil {
+		return err
+	}
+	return engine.RemoveFile(x.Path(SettingFile))
 }
 
 // stopped reports whether no server works on the data, or they have gone on.
@@ -339,50 +345,48 @@ func (f *Directory) stopped(context.Context) bool {
 }
 
 // startAgain starts the server that was stopped, where its program is there.
-func (f *Directory) startAgain(h *engine.Host, d Dialect) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := h.Release(ctx, f.Unit); err != nil {
-			return err
-		}
-		if err := f.serveAgain(ctx, h, d); err != nil {
-			return err
-		}
-		if s, err := f.ServerIn(f.Data); s == nil || err != nil {
-			return err
-		}
-		err := d.Unsettle(ctx, h)
-		if err != nil && d.Answers(ctx) != nil {
-			err = nil // it is about to end, as it was told: nothing goes on as it was set
-		}
-		return errors.Join(err, engine.RemoveFile(h.Path(SettingFile)))
+func (x exchange) startAgain(ctx context.Context) error {
+	if err := x.Release(ctx, x.Unit); err != nil {
+		return err
 	}
+	if err := x.serveAgain(ctx); err != nil {
+		return err
+	}
+	if s, err := x.ServerIn(x.Data); s == nil || err != nil {
+		return err
+	}
+	err := x.Unsettle(ctx, x.Host)
+	if err != nil && x.Answers(ctx) != nil {
+		err = nil // it is about to end, as it was told: nothing goes on as it was set
+	}
+	return errors.Join(err, engine.RemoveFile(x.Path(SettingFile)))
 }
 
 // serveAgain starts the server unless it goes on serving, or can't be started.
-func (f *Directory) serveAgain(ctx context.Context, h *engine.Host, d Dialect) error {
-	s, err := f.ServerIn(f.Data)
-	if err != nil || !f.Runs || !f.Again {
+func (x exchange) serveAgain(ctx context.Context) error {
+	s, err := x.ServerIn(x.Data)
+	if err != nil || !x.Runs || !x.Again {
 		return err
 	}
-	if s != nil && f.Unit == "" { // a service manager knows whether it is being stopped
-		if stays, err := f.staysUp(ctx, s, d); stays || err != nil {
+	if s != nil && x.Unit == "" { // a service manager knows whether it is being stopped
+		if stays, err := x.staysUp(ctx, s); stays || err != nil {
 			return err
 		}
 	}
-	return f.launch(ctx, h, d)
+	return x.launch(ctx)
 }
 
 // staysUp reports whether a server goes on serving: one that a try which was cut short
 // has told to stop is waited for. None is started beside one that lives.
-func (f *Directory) staysUp(ctx context.Context, s *engine.Server, d Dialect) (bool, error) {
+func (x exchange) staysUp(ctx context.Context, s *engine.Server) (bool, error) {
 	well := 0
 	err := engine.Await(ctx, func(ctx context.Context) error {
 		if s.Ended(ctx) == nil {
 			return nil
 		}
-		if err := d.Answers(ctx); err != nil {
+		if err := x.Answers(ctx); err != nil {
 			well = 0
-			return fmt.Errorf("the server of %s, %s, runs and does not answer: %w", f.Data, s, err)
+			return fmt.Errorf("the server of %s, %s, runs and does not answer: %w", x.Data, s, err)
 		}
 		if well++; well < 10 {
 			return errors.New("the server may be about to stop")
@@ -395,24 +399,20 @@ func (f *Directory) staysUp(ctx context.Context, s *engine.Server, d Dialect) (b
 	return err == nil, err
 }
 
-func (f *Directory) backup(h *engine.Host) func(context.Context) error {
-	return func(ctx context.Context) error {
-		t, err := tree.List(f.Data)
-		if err != nil {
-			return fmt.Errorf("listing the data: %w", err)
-		}
-		copied, err := tree.Copy(ctx, t, f.Data, h.Path(backupDir))
-		if err != nil {
-			return err
-		}
-		return h.WriteFile(treeFile, copied)
+func (x exchange) backup(ctx context.Context) error {
+	t, err := tree.List(x.Data)
+	if err != nil {
+		return fmt.Errorf("listing the data: %w", err)
 	}
+	copied, err := tree.Copy(ctx, t, x.Data, x.Path(backupDir))
+	if err != nil {
+		return err
+	}
+	return x.WriteFile(treeFile, copied)
 }
 
-func (f *Directory) dropBackup(h *engine.Host) func(context.Context) error {
-	return func(context.Context) error {
-		return errors.Join(engine.RemoveFile(h.Path(treeFile)), os.RemoveAll(h.Path(backupDir)))
-	}
+func (x exchange) dropBackup(context.Context) error {
+	return errors.Join(engine.RemoveFile(x.Path(treeFile)), os.RemoveAll(x.Path(backupDir)))
 }
 
 // old is where the old data are: kept aside once the copy has taken their place.
@@ -424,57 +424,51 @@ func (f *Directory) old() string {
 }
 
 // unchanged reports whether the data are still what was backed up.
-func (f *Directory) unchanged(h *engine.Host) func(context.Context) bool {
-	return func(context.Context) bool {
-		var was tree.Tree
-		now, err := tree.List(f.old())
-		return err == nil && h.ReadFile(treeFile, &was) == nil && was.SameStanding(now)
-	}
+func (x exchange) unchanged(context.Context) bool {
+	var was tree.Tree
+	now, err := tree.List(x.old())
+	return err == nil && x.ReadFile(treeFile, &was) == nil && was.SameStanding(now)
 }
 
 // restore makes the copy, from the backup, whose digests are compared.
-func (f *Directory) restore(ctx context.Context, h *engine.Host) error {
+func (x exchange) restore(ctx context.Context) error {
 	var t tree.Tree
-	if err := h.ReadFile(treeFile, &t); err != nil {
+	if err := x.ReadFile(treeFile, &t); err != nil {
 		return err
 	}
-	_, err := tree.Copy(ctx, t, h.Path(backupDir), f.Next())
+	_, err := tree.Copy(ctx, t, x.Path(backupDir), x.Next())
 	return err
 }
 
-func (f *Directory) verify(h *engine.Host, d Dialect) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := f.restore(ctx, h); err != nil {
-			return err
-		}
-		has, err := d.Stock(ctx, h, f.Next())
-		if err != nil {
-			return f.short(fmt.Errorf("reading the restored backup: %w", err))
-		}
-		return h.WriteFile(stockFile, has)
+func (x exchange) verify(ctx context.Context) error {
+	if err := x.restore(ctx); err != nil {
+		return err
 	}
+	has, err := x.Stock(ctx, x.Host, x.Next())
+	if err != nil {
+		return x.short(fmt.Errorf("reading the restored backup: %w", err))
+	}
+	return x.WriteFile(stockFile, has)
 }
 
-func (f *Directory) upgrade(h *engine.Host, d Dialect) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if !f.copied(ctx) { // a try that was cut short
-			if err := f.restore(ctx, h); err != nil {
-				return err
-			}
-		}
-		if err := d.Convert(ctx, h, f.Next()); err != nil {
-			return f.short(err)
-		}
-		after, err := d.Stock(ctx, h, f.Next())
-		if err != nil {
-			return fmt.Errorf("reading the upgraded copy: %w", err)
-		}
-		var before Stock
-		if err := h.ReadFile(stockFile, &before); err != nil {
+func (x exchange) upgrade(ctx context.Context) error {
+	if !x.copied(ctx) { // a try that was cut short
+		if err := x.restore(ctx); err != nil {
 			return err
 		}
-		return d.Same(before, after)
 	}
+	if err := x.Convert(ctx, x.Host, x.Next()); err != nil {
+		return x.short(err)
+	}
+	after, err := x.Stock(ctx, x.Host, x.Next())
+	if err != nil {
+		return fmt.Errorf("reading the upgraded copy: %w", err)
+	}
+	var before Stock
+	if err := x.ReadFile(stockFile, &before); err != nil {
+		return err
+	}
+	return x.Same(before, after)
 }
 
 // short says so where a disk with no room left is why something failed: servers
@@ -501,106 +495,98 @@ func (f *Directory) dropCopy(context.Context) error {
 	return os.RemoveAll(f.Next())
 }
 
-func (f *Directory) exchange(h *engine.Host) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if !f.stopped(ctx) || !f.unchanged(h)(ctx) {
-			return fmt.Errorf("%s was changed since the backup: somebody has started the server", f.Data)
-		}
-		t, err := tree.List(f.Next())
-		if err == nil {
-			err = errors.Join(osfile.SyncFiles(f.Next()), h.WriteFile(newFile, t))
-		}
-		if err != nil {
-			return err
-		}
-		if err = os.Rename(f.Data, f.Kept()); err == nil {
-			err = os.Rename(f.Next(), f.Data)
-		}
-		if err != nil {
-			return fmt.Errorf("exchanging the data for their copy: %w", err)
-		}
-		return osfile.SyncNames(filepath.Dir(f.Data))
+func (x exchange) exchange(ctx context.Context) error {
+	if !x.stopped(ctx) || !x.unchanged(ctx) {
+		return fmt.Errorf("%s was changed since the backup: somebody has started the server", x.Data)
 	}
+	t, err := tree.List(x.Next())
+	if err == nil {
+		err = errors.Join(osfile.SyncFiles(x.Next()), x.WriteFile(newFile, t))
+	}
+	if err != nil {
+		return err
+	}
+	if err = os.Rename(x.Data, x.Kept()); err == nil {
+		err = os.Rename(x.Next(), x.Data)
+	}
+	if err != nil {
+		return fmt.Errorf("exchanging the data for their copy: %w", err)
+	}
+	return osfile.SyncNames(filepath.Dir(x.Data))
 }
 
 // exchangeBack puts the old data where they were and reads them whole. What took
 // their place goes aside, and stays there if clients may have written to it.
-func (f *Directory) exchangeBack(h *engine.Host, d Dialect) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if f.Is(f.Data) {
-			return nil
-		}
-		if !f.Is(f.Kept()) {
-			return fmt.Errorf("the old data are neither %s nor %s: the backup of them is %s", f.Data, f.Kept(), h.Path(backupDir))
-		}
-		if err := f.stopNew(h, d)(ctx); err != nil {
-			return err
-		}
-		if err := f.aside(h); err != nil {
-			return err
-		}
-		if err := errors.Join(os.Rename(f.Kept(), f.Data), osfile.SyncNames(filepath.Dir(f.Data))); err != nil {
-			return fmt.Errorf("putting the old data back: %w", err)
-		}
-		return f.intact(ctx, h)
+func (x exchange) exchangeBack(ctx context.Context) error {
+	if x.Is(x.Data) {
+		return nil
 	}
+	if !x.Is(x.Kept()) {
+		return fmt.Errorf("the old data are neither %s nor %s: the backup of them is %s", x.Data, x.Kept(), x.Path(backupDir))
+	}
+	if err := x.stopNew(ctx); err != nil {
+		return err
+	}
+	if err := x.aside(); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Rename(x.Kept(), x.Data), osfile.SyncNames(filepath.Dir(x.Data))); err != nil {
+		return fmt.Errorf("putting the old data back: %w", err)
+	}
+	return x.intact(ctx)
 }
 
 // aside moves the new data out of the way: as the copy that they were, or to
 // where they are kept if a server has written to them since.
-func (f *Directory) aside(h *engine.Host) error {
-	now, err := tree.List(f.Data)
+func (x exchange) aside() error {
+	now, err := tree.List(x.Data)
 	if len(now) == 0 || err != nil { // killed between two renamings
 		return err
 	}
-	to, was := f.UndonePath(), tree.Tree{}
-	if h.ReadFile(newFile, &was) == nil && was.SameStanding(now) {
-		to = f.Next()
+	to, was := x.UndonePath(), tree.Tree{}
+	if x.ReadFile(newFile, &was) == nil && was.SameStanding(now) {
+		to = x.Next()
 	}
-	if err := os.Rename(f.Data, to); err != nil {
+	if err := os.Rename(x.Data, to); err != nil {
 		return fmt.Errorf("setting the new data aside: %w", err)
 	}
 	return nil
 }
 
 // intact reads the old data and compares them with what was backed up.
-func (f *Directory) intact(ctx context.Context, h *engine.Host) error {
+func (x exchange) intact(ctx context.Context) error {
 	var t tree.Tree
-	if err := h.ReadFile(treeFile, &t); err != nil {
+	if err := x.ReadFile(treeFile, &t); err != nil {
 		return err
 	}
-	if err := t.Verify(ctx, f.Data); err != nil {
-		return fmt.Errorf("%w; the backup of it is %s", err, h.Path(backupDir))
+	if err := t.Verify(ctx, x.Data); err != nil {
+		return fmt.Errorf("%w; the backup of it is %s", err, x.Path(backupDir))
 	}
 	return nil
 }
 
-func (f *Directory) start(h *engine.Host, d Dialect) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := h.Release(ctx, f.Unit); err != nil {
-			return err
-		}
-		return f.launch(ctx, h, d)
+func (x exchange) start(ctx context.Context) error {
+	if err := x.Release(ctx, x.Unit); err != nil {
+		return err
 	}
+	return x.launch(ctx)
 }
 
 // stopNew stops the server that works on the new data: svc has started it, or
 // the host has, when it came up again.
-func (f *Directory) stopNew(h *engine.Host, d Dialect) func(context.Context) error {
-	return func(ctx context.Context) error {
-		if err := h.Hold(ctx, f.Unit); err != nil {
-			return err
-		}
-		s, err := f.arrived(ctx, h)
-		switch {
-		case err != nil || f.Is(f.Data):
-			return err
-		case s == nil:
-			return h.StopUnit(ctx, f.Unit)
-		}
-		started(ctx, s, d) // else it may never end when it is told to: see engine.Command.Up
-		return s.Stop(ctx, h)
+func (x exchange) stopNew(ctx context.Context) error {
+	if err := x.Hold(ctx, x.Unit); err != nil {
+		return err
 	}
+	s, err := x.arrived(ctx)
+	switch {
+	case err != nil || x.Is(x.Data):
+		return err
+	case s == nil:
+		return x.StopUnit(ctx, x.Unit)
+	}
+	started(ctx, s, x.Dialect) // else it may never end when it is told to: see engine.Command.Up
+	return s.Stop(ctx, x.Host)
 }
 
 // started waits for a server that may be just starting, until it answers or has ended.
@@ -655,14 +641,14 @@ func (f *Directory) Compare(ctx context.Context, h *engine.Host, d ledger) (engi
 }
 
 // launch starts the server and waits until it answers.
-func (f *Directory) launch(ctx context.Context, h *engine.Host, d Dialect) error {
-	if f.Unit == "" {
-		return h.Launch(ctx, engine.Command{User: f.Account, Args: f.Command}, d.Answers)
+func (x exchange) launch(ctx context.Context) error {
+	if x.Unit == "" {
+		return x.Launch(ctx, engine.Command{User: x.Account, Args: x.Command}, x.Answers)
 	}
-	if _, err := h.Run(ctx, engine.Command{Args: []string{"systemctl", "start", f.Unit}}); err != nil {
+	if _, err := x.Run(ctx, engine.Command{Args: []string{"systemctl", "start", x.Unit}}); err != nil {
 		return err
 	}
-	return engine.Await(ctx, d.Answers)
+	return engine.Await(ctx, x.Answers)
 }
 
 // StatementOf is what a directory's own files state.

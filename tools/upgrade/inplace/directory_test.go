@@ -64,7 +64,7 @@ func TestDataAreNotMovedFromUnderAServer(t *testing.T) {
 	sleeper(t, is, f)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	err = f.exchangeBack(h, silent{})(ctx)
+	err = exchange{f, h, silent{}}.exchangeBack(ctx)
 	is.True(err != nil && strings.Contains(err.Error(), "does not stop"))
 	_, err = os.Stat(f.Data)
 	is.NoErr(err) // it is where it was
@@ -78,7 +78,7 @@ func TestNoServerIsStartedBesideOne(t *testing.T) {
 	sleeper(t, is, f)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	err := f.startAgain(&engine.Host{Backup: t.TempDir()}, silent{})(ctx)
+	err := exchange{f, &engine.Host{Backup: t.TempDir()}, silent{}}.startAgain(ctx)
 	is.True(err != nil && strings.Contains(err.Error(), "runs and does not answer: it says nothing"))
 	_, err = os.Stat(started)
 	is.True(os.IsNotExist(err))
