@@ -12,9 +12,11 @@ import (
 // maxNamed bounds what a finding names; its summary counts all.
 const maxNamed = 1000
 
-func (r *Reading) Finding(f Finding) {
-	f.Related, f.Evidence = f.Related[:min(len(f.Related), maxNamed)], f.Evidence[:min(len(f.Evidence), maxNamed)]
-	r.A.Findings = append(r.A.Findings, f)
+func (r *Reading) Finding(all ...Finding) {
+	for _, f := range all {
+		f.Related, f.Evidence = f.Related[:min(len(f.Related), maxNamed)], f.Evidence[:min(len(f.Evidence), maxNamed)]
+		r.A.Findings = append(r.A.Findings, f)
+	}
 }
 
 // Hints and commands make remediations.
@@ -66,6 +68,38 @@ func (t Told) Found(key, summary string, related []Resource, evidence ...Evidenc
 	f.Summary, f.Related, f.Evidence = summary, related, evidence
 	f.Remediations = slices.Clone(f.Remediations)
 	return f
+}
+
+// Gathering is one finding of all that a check comes upon, and none where that is nothing.
+type Gathering struct {
+	Finding
+	Said []string // of each thing, in short
+}
+
+// Gather begins the finding of a key.
+func (t Told) Gather(key string) *Gathering { return &Gathering{t.Found(key, "", nil), nil} }
+
+// Call takes a thing up: what is said of it, and what it is called.
+func (g *Gathering) Call(said string, called ...Resource) {
+	g.Said, g.Related = append(g.Said, said), append(g.Related, called...)
+}
+
+// Add takes up a thing that stands somewhere.
+func (g *Gathering) Add(said string, at Evidence, called ...Resource) {
+	g.Call(said, called...)
+	g.Evidence = append(g.Evidence, at)
+}
+
+// AddFile takes up a file, or what a place in it says.
+func (g *Gathering) AddFile(said string, at Evidence) { g.Add(said, at, Resource{"file", at.Path}) }
+
+// Tell is the finding, with what it says of all that was gathered.
+func (g *Gathering) Tell(summary string) []Finding {
+	if len(g.Said) == 0 {
+		return nil
+	}
+	g.Summary = summary
+	return []Finding{g.Finding}
 }
 
 // Resources names things of one scheme.

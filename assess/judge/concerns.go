@@ -34,22 +34,17 @@ var factChecks = tsv.List(factRows, 5, func(c []string) factCheck {
 // findFacts makes one finding of all facts that a check matches.
 func findFacts(r *assess.Reading) {
 	for _, c := range factChecks() {
-		var said []string
-		f := found(c.finding, c.summary, nil)
+		g, summary := gather(c.finding), c.summary
 		for _, fact := range r.A.Facts {
 			if fact.Area == c.area && c.key.MatchString(fact.Key) && c.value.MatchString(fact.Value) {
-				said = append(said, strings.TrimSpace(fact.Key+" "+fact.Value))
-				f.Evidence, f.Related = append(f.Evidence, fact.Evidence), append(f.Related, assess.Resource{Scheme: "file", Name: fact.Evidence.Path})
+				g.AddFile(strings.TrimSpace(fact.Key+" "+fact.Value), fact.Evidence)
 			}
 		}
-		if len(said) == 0 {
-			continue
+		if !strings.HasSuffix(summary, ".") {
+			summary += " " + assess.Some(g.Said) + "."
 		}
-		if !strings.HasSuffix(c.summary, ".") {
-			f.Summary += " " + assess.Some(said) + "."
-		}
-		f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], slices.Compact(f.Related)
-		r.Finding(f)
+		g.Evidence, g.Related = few(g.Evidence), slices.Compact(g.Related)
+		r.Finding(g.Tell(summary)...)
 	}
 }
 
@@ -74,53 +69,42 @@ const soon = 30 * 24 * time.Hour
 func findCertificates(r *assess.Reading) {
 	checks := []struct {
 		match func(assess.Certificate, time.Time) bool
-		f     assess.Finding
+		key   string
 	}{
-		{func(_ assess.Certificate, end time.Time) bool { return end.Before(r.Options.Now) }, found("certificates.expired", "", nil)},
+		{func(_ assess.Certificate, end time.Time) bool { return end.Before(r.Options.Now) }, "certificates.expired"},
 		{func(_ assess.Certificate, end time.Time) bool {
 			return !end.Before(r.Options.Now) && end.Before(r.Options.Now.Add(soon))
-		}, found("certificates.expiring", "", nil)},
+		}, "certificates.expiring"},
 		{func(c assess.Certificate, _ time.Time) bool {
 			return strings.HasPrefix(c.Path, "/usr/local/share/ca-certificates/") || strings.HasSuffix(path.Dir(c.Path), "/anchors")
-		}, found("certificates.own-authority", "", nil)},
+		}, "certificates.own-authority"},
 	}
 	for _, check := range checks {
-		var said []string
-		f := check.f
+		g := gather(check.key)
 		for _, c := range r.A.Certificates {
 			if end, err := time.Parse(time.RFC3339, c.NotAfter); err == nil && check.match(c, end) {
-				said = append(said, fmt.Sprintf("%s (%s) until %s", c.Path, c.Subject, end.Format(time.DateOnly)))
-				f.Evidence, f.Related = append(append(f.Evidence, assess.Evidence{Path: c.Path, Line: 0}), c.UsedBy...), append(f.Related, assess.Resource{Scheme: "file", Name: c.Path})
+				g.AddFile(fmt.Sprintf("%s (%s) until %s", c.Path, c.Subject, end.Format(time.DateOnly)), assess.Evidence{Path: c.Path})
+				g.Evidence = append(g.Evidence, c.UsedBy...)
 			}
 		}
-		if len(said) > 0 {
-			f.Summary = assess.Some(said) + "."
-			r.Finding(f)
-		}
+		r.Finding(g.Tell(assess.Some(g.Said) + ".")...)
 	}
 }
 
 // findJobs finds jobs that are closed to others, and those that wait to run
 // once.
 func findJobs(r *assess.Reading) {
-	once := found("cron.once", "", nil)
-	closed := found("cron.closed", "", nil)
+	once, closed := gather("cron.once"), gather("cron.closed")
 	for _, job := range r.A.Cron {
 		switch {
 		case strings.HasPrefix(job.Schedule, "at "):
-			once.Evidence = append(once.Evidence, job.Evidence)
+			once.Add("", job.Evidence)
 		case job.Hidden:
-			closed.Evidence = append(closed.Evidence, job.Evidence)
+			closed.Add("", job.Evidence)
 		}
 	}
-	if n := len(once.Evidence); n > 0 {
-		once.Summary = assess.Plural(n, "job") + " of at: none is carried over."
-		r.Finding(once)
-	}
-	if n := len(closed.Evidence); n > 0 {
-		closed.Summary = assess.Plural(n, "job") + " may hold what others should not read."
-		r.Finding(closed)
-	}
+	r.Finding(once.Tell(assess.Plural(len(once.Said), "job") + " of at: none is carried over.")...)
+	r.Finding(closed.Tell(assess.Plural(len(closed.Said), "job") + " may hold what others should not read.")...)
 }
 
 // installers are package managers beside the system's.
@@ -128,19 +112,14 @@ var installers = strings.Fields("cargo cpan flatpak gem npm pip snap venv")
 
 func findSoftware(r *assess.Reading) {
 	for _, manager := range installers {
-		var names []string
-		f := found("software."+manager, "", nil)
+		g := gather("software." + manager)
 		for _, s := range r.A.Software {
 			if s.Manager == manager {
-				names = append(names, strings.TrimSpace(s.Name+" "+s.Version))
-				f.Evidence, f.Related = append(f.Evidence, s.Evidence), append(f.Related, assess.Resource{Scheme: "file", Name: s.Path})
+				g.Add(strings.TrimSpace(s.Name+" "+s.Version), s.Evidence, assess.Resource{Scheme: "file", Name: s.Path})
 			}
 		}
-		if len(names) > 0 {
-			f.Summary = assess.Some(names) + ": none of it is carried over."
-			f.Evidence, f.Related = f.Evidence[:min(len(f.Evidence), 20)], f.Related[:min(len(f.Related), 50)]
-			r.Finding(f)
-		}
+		g.Evidence, g.Related = few(g.Evidence), g.Related[:min(len(g.Related), 50)]
+		r.Finding(g.Tell(assess.Some(g.Said) + ": none of it is carried over.")...)
 	}
 }
 

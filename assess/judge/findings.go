@@ -66,14 +66,12 @@ func findTarget(r *assess.Reading) {
 		r.Finding(found("target.unknown", fmt.Sprintf("No release is called %q.", r.Options.Target), nil))
 		return
 	}
-	for _, f := range JudgeTarget(r.A.Release, target, r.Options.Now) {
-		r.Finding(f)
-	}
+	r.Finding(JudgeTarget(r.A.Release, target, r.Options.Now)...)
 }
 
 // names of the packages that match.
-func packageNames(r *assess.Reading, match func(assess.Package) bool) (names []string) {
-	for _, p := range r.A.Packages {
+func packageNames(all []assess.Package, match func(assess.Package) bool) (names []string) {
+	for _, p := range all {
 		if match(p) {
 			names = append(names, p.Name)
 		}
@@ -82,52 +80,33 @@ func packageNames(r *assess.Reading, match func(assess.Package) bool) (names []s
 }
 
 func findPackages(r *assess.Reading) {
-	status := []assess.Evidence{{Path: r.Book.Database, Line: 0}}
-	if held := packageNames(r, func(p assess.Package) bool { return p.Held }); len(held) > 0 {
-		r.Finding(found("packages.held", "Somebody keeps these from being updated: "+assess.Some(held)+". The reason is not on the machine.",
-			assess.Resources("package", held), status...))
-	}
-	if len(r.Book.Unsettled) > 0 {
-		var names []string
-		for _, p := range r.Book.Unsettled {
-			names = append(names, p.Name)
+	tell := func(key string, names []string, summary string) {
+		if len(names) > 0 {
+			r.Finding(found(key, summary, assess.Resources("package", names), assess.Evidence{Path: r.Book.Database}))
 		}
-		r.Finding(found("packages.unsettled", "dpkg did not finish with "+assess.Some(names)+".", assess.Resources("package", names), status...))
 	}
-	foreign := packageNames(r, func(p assess.Package) bool { return !packages.AnyArch(p.Arch) && p.Arch != r.A.System.Architecture })
-	if len(foreign) > 0 {
-		r.Finding(found("packages.foreign-architecture", assess.Some(foreign)+" are not for "+r.A.System.Architecture+".",
-			assess.Resources("package", foreign), status...))
-	}
-	third := packageNames(r, func(p assess.Package) bool { return packages.FromOutside(r, p) })
-	if len(third) > 0 {
-		r.Finding(found("packages.third-party", fmt.Sprintf("%s: their maintainers are not the distribution's own. Only the package's own word was looked at, not the archive it came from.", assess.Plural(len(third), "package")),
-			assess.Resources("package", third), status...))
-	}
+	held := packageNames(r.A.Packages, func(p assess.Package) bool { return p.Held })
+	tell("packages.held", held, "Somebody keeps these from being updated: "+assess.Some(held)+". The reason is not on the machine.")
+	unsettled := packageNames(r.Book.Unsettled, func(assess.Package) bool { return true })
+	tell("packages.unsettled", unsettled, "dpkg did not finish with "+assess.Some(unsettled)+".")
+	foreign := packageNames(r.A.Packages, func(p assess.Package) bool { return !packages.AnyArch(p.Arch) && p.Arch != r.A.System.Architecture })
+	tell("packages.foreign-architecture", foreign, assess.Some(foreign)+" are not for "+r.A.System.Architecture+".")
+	third := packageNames(r.A.Packages, func(p assess.Package) bool { return packages.FromOutside(r, p) })
+	tell("packages.third-party", third, fmt.Sprintf("%s: their maintainers are not the distribution's own. Only the package's own word was looked at, not the archive it came from.", assess.Plural(len(third), "package")))
 }
 
 func findOrigins(r *assess.Reading) {
-	f := found("origins.third-party", "", nil)
-	var names []string
+	g := gather("origins.third-party")
 	for _, o := range r.ThirdParty() {
-		names = append(names, o.URI)
-		f.Evidence = append(f.Evidence, o.Evidence)
+		g.Add(o.URI, o.Evidence)
 	}
-	if len(names) > 0 {
-		slices.Sort(names)
-		names = slices.Compact(names)
-		f.Summary, f.Related = "The machine also takes packages from "+assess.Some(names)+".", assess.Resources("repository", names)
-		r.Finding(f)
-	}
+	slices.Sort(g.Said)
+	g.Said = slices.Compact(g.Said)
+	g.Related = assess.Resources("repository", g.Said)
+	r.Finding(g.Tell("The machine also takes packages from " + assess.Some(g.Said) + ".")...)
 }
 
 func findConfiguration(r *assess.Reading) {
-	byState := map[assess.ConfigState][]string{}
-	for _, c := range r.A.Configuration {
-		if !c.Machine && c.MadeBy == "" {
-			byState[c.State] = append(byState[c.State], c.Path)
-		}
-	}
 	for _, c := range []struct {
 		state  assess.ConfigState
 		key, s string
@@ -137,15 +116,14 @@ func findConfiguration(r *assess.Reading) {
 		{assess.ConfigMissing, "configuration.missing", "were shipped by packages and are gone"},
 		{assess.ConfigUnreadable, "configuration.unreadable", "could not be compared"},
 	} {
-		files := byState[c.state]
-		if len(files) == 0 {
-			continue
+		g := gather(c.key)
+		for _, f := range r.A.Configuration {
+			if f.State == c.state && !f.Machine && f.MadeBy == "" {
+				g.AddFile(f.Path, assess.Evidence{Path: f.Path})
+			}
 		}
-		f := found(c.key, fmt.Sprintf("%s %s: %s.", assess.Plural(len(files), "file"), c.s, assess.Some(files)), assess.Resources("file", files))
-		for _, file := range files[:min(len(files), 20)] {
-			f.Evidence = append(f.Evidence, assess.Evidence{Path: file, Line: 0})
-		}
-		r.Finding(f)
+		g.Evidence = few(g.Evidence)
+		r.Finding(g.Tell(fmt.Sprintf("%s %s: %s.", assess.Plural(len(g.Said), "file"), c.s, assess.Some(g.Said)))...)
 	}
 }
 
@@ -206,19 +184,13 @@ func findNetwork(r *assess.Reading) {
 		r.Finding(found("network.static", strings.TrimSpace(fmt.Sprintf("%s has %s by %s.", visible.Name(n.Name), assess.Some(n.Addresses), n.Manager)),
 			[]assess.Resource{{Scheme: "file", Name: n.Evidence.Path}}, n.Evidence))
 	}
-	f := found("network.composed", "", nil)
-	var names []string
+	g := gather("network.composed")
 	for _, n := range r.A.Networks {
 		if slices.Contains([]string{assess.KindBond, assess.KindBridge, assess.KindVLAN, "team", "vrf"}, n.Kind) || len(n.Routes) > 0 {
-			names = append(names, n.Name)
-			f.Evidence = append(f.Evidence, n.Evidence)
-			f.Related = append(f.Related, assess.Resource{Scheme: "file", Name: n.Evidence.Path})
+			g.AddFile(n.Name, n.Evidence)
 		}
 	}
-	if len(names) > 0 {
-		f.Summary = assess.Some(names) + ": none of it is carried over by itself."
-		r.Finding(f)
-	}
+	r.Finding(g.Tell(assess.Some(g.Said) + ": none of it is carried over by itself.")...)
 }
 
 func findFirewall(r *assess.Reading) {
@@ -277,33 +249,23 @@ var unitChecks = []struct {
 
 func findUnits(r *assess.Reading) {
 	for _, c := range unitChecks {
-		f := found(c.key, "", nil)
-		var names []string
+		g := gather(c.key)
 		for _, u := range slices.Concat(r.A.Services, r.A.Timers) {
 			if u.State != assess.StateMasked && c.match(u) {
-				names = append(names, u.Name)
-				f.Evidence = append(f.Evidence, assess.Evidence{Path: u.Path, Line: 0})
+				g.Add(u.Name, assess.Evidence{Path: u.Path}, assess.Resource{Scheme: "service", Name: u.Name})
 			}
 		}
-		if len(names) > 0 {
-			f.Summary, f.Related = assess.Some(names)+": "+c.summary, assess.Resources("service", names)
-			r.Finding(f)
-		}
+		r.Finding(g.Tell(assess.Some(g.Said) + ": " + c.summary)...)
 	}
 }
 
 func findOutside(r *assess.Reading) {
-	places := r.Seen.Outside
-	f := found("software.outside", "", nil)
+	g := gather("software.outside")
 	for _, file := range r.Seen.Outside {
-		f.Evidence = append(f.Evidence, assess.Evidence{Path: file, Line: 0})
+		g.AddFile(file, assess.Evidence{Path: file})
 	}
-	if len(places) > 0 {
-		f.Summary = assess.Some(places) + ": what these are, and whether they run on the target, was not looked at."
-		f.Remediations, f.Related = assess.Hints("Install them on the target by the way they came."), assess.Resources("file", places)
-		f.Evidence = f.Evidence[:min(len(f.Evidence), 20)]
-		r.Finding(f)
-	}
+	g.Evidence = few(g.Evidence)
+	r.Finding(g.Tell(assess.Some(g.Said) + ": what these are, and whether they run on the target, was not looked at.")...)
 }
 
 func findContainers(r *assess.Reading) {
@@ -315,17 +277,14 @@ func findContainers(r *assess.Reading) {
 			})
 		}
 	}
-	f := found("containers.files", "", nil)
+	g := gather("containers.files")
 	for _, c := range r.A.Containers {
 		if c.Kind == "compose" || c.Kind == "unit" {
-			f.Related, f.Evidence = append(f.Related, assess.Resource{Scheme: "file", Name: c.Evidence.Path}), append(f.Evidence, c.Evidence)
+			g.AddFile("", c.Evidence)
 		}
 	}
-	if len(f.Evidence) > 0 {
-		f.Related, f.Evidence = slices.Compact(f.Related), slices.Compact(f.Evidence)
-		f.Summary = assess.Plural(len(f.Evidence), "file") + " of compose or podman start containers."
-		r.Finding(f)
-	}
+	g.Related, g.Evidence = slices.Compact(g.Related), slices.Compact(g.Evidence)
+	r.Finding(g.Tell(assess.Plural(len(g.Evidence), "file") + " of compose or podman start containers.")...)
 	if r.Seen.Modules && r.Installed("dkms") != nil {
 		r.Finding(found("kernel.modules", "dkms builds modules for each kernel; which ones still build was not tried.",
 			[]assess.Resource{{Scheme: "package", Name: "dkms"}}, assess.Evidence{Path: "/var/lib/dkms", Line: 0}))
@@ -393,14 +352,12 @@ func findUnread(r *assess.Reading) {
 
 // findVersionControl says which history of /etc stays behind.
 func findVersionControl(r *assess.Reading) {
-	if len(r.Versioned) == 0 {
-		return
+	g := gather("configuration.version-control")
+	for _, dir := range r.Versioned {
+		g.Add(dir, assess.Evidence{Path: dir})
 	}
-	f := found("configuration.version-control", fmt.Sprintf("%s: version control keeps every file as it was, shadow and private keys among them.", assess.Some(r.Versioned)), nil)
-	for _, dir := range r.Versioned[:min(len(r.Versioned), 20)] {
-		f.Evidence = append(f.Evidence, assess.Evidence{Path: dir, Line: 0})
-	}
-	r.Finding(f)
+	g.Evidence = few(g.Evidence)
+	r.Finding(g.Tell(assess.Some(g.Said) + ": version control keeps every file as it was, shadow and private keys among them.")...)
 }
 
 // findAccess says which files are open to others than their packages meant.
@@ -412,7 +369,7 @@ func findAccess(r *assess.Reading) {
 	slices.Sort(changed.How)
 	slices.SortFunc(changed.Files, func(a, b assess.Evidence) int { return cmp.Compare(a.Path, b.Path) })
 	r.Finding(found("configuration.access", fmt.Sprintf("%s: %s. What is in them is as shipped, so they are not carried over.", assess.Plural(len(changed.Files), "file"), assess.Some(changed.How)),
-		nil, changed.Files[:min(len(changed.Files), 20)]...))
+		nil, few(changed.Files)...))
 }
 
 // findOtherManagers says that more than one manager keeps book here: what the

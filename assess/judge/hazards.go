@@ -49,7 +49,7 @@ func Hazards(t hazards.Table, m *hazards.Machine, target *release.Release) (all 
 				f.Related = append(f.Related, assess.Resource{Scheme: "file", Name: p.Path})
 			}
 		}
-		f.Evidence, f.Related = assess.List(f.Evidence[:min(len(f.Evidence), maxEvidence)]), assess.List(slices.Compact(f.Related))
+		f.Evidence, f.Related = assess.List(few(f.Evidence)), assess.List(slices.Compact(f.Related))
 		all = append(all, f)
 	}
 	return all
@@ -58,6 +58,9 @@ func Hazards(t hazards.Table, m *hazards.Machine, target *release.Release) (all 
 // maxEvidence bounds the places that a finding of a table names.
 const maxEvidence = 20
 
+// few are the first places of a finding that may have very many.
+func few(at []assess.Evidence) []assess.Evidence { return at[:min(len(at), maxEvidence)] }
+
 // findHazards finds what tables of hazards know: what needs no target, and, where
 // one is named, what lies on the way there.
 func findHazards(r *assess.Reading) {
@@ -65,12 +68,8 @@ func findHazards(r *assess.Reading) {
 	if table == nil {
 		table = hazards.Curated()
 	}
-	for _, f := range Hazards(table, asked, nil) {
-		r.Finding(f)
-	}
+	r.Finding(Hazards(table, asked, nil)...)
 	if target, ok := release.Lookup(r.Options.Target); ok {
-		for _, f := range Hazards(table, asked, &target) {
-			r.Finding(f)
-		}
+		r.Finding(Hazards(table, asked, &target)...)
 	}
 }

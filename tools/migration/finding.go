@@ -16,6 +16,9 @@ var findingRows string
 
 var toldOf = sync.OnceValue(func() assess.Told { return assess.ReadTold(findingRows) })
 
+// gather begins the finding of a key, of all that a check comes upon.
+func gather(key string) *assess.Gathering { return toldOf().Gather(key) }
+
 // found is the finding of a key, with what was found.
 func found(key, summary string, related []assess.Resource) assess.Finding {
 	return toldOf().Found(key, summary, related)
@@ -49,16 +52,16 @@ func aboutPackages(names []string, f assess.Finding) []assess.Finding {
 
 // files is a finding about the files that match, or none.
 func files(p *Plan, match func(Config) bool, f assess.Finding) []assess.Finding {
-	var names []string
+	g := &assess.Gathering{Finding: f}
 	for _, c := range p.Configuration {
 		if match(c) {
-			names = append(names, c.From)
-			f.Related = append(f.Related, assess.Resource{Scheme: "file", Name: c.From})
+			g.Call(c.From, assess.Resource{Scheme: "file", Name: c.From})
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	f.Summary = fmt.Sprintf(f.Summary, len(names), visible.Names(names[:min(5, len(names))]))
-	return []assess.Finding{f}
+	return counted(g)
+}
+
+// counted is what was gathered, by a summary that says how many they are and names some.
+func counted(g *assess.Gathering) []assess.Finding {
+	return g.Tell(fmt.Sprintf(g.Summary, len(g.Said), visible.Names(g.Said[:min(5, len(g.Said))])))
 }

@@ -84,17 +84,14 @@ func uncertain(_ Input, p *Plan) []assess.Finding {
 
 // older says which programs are older on the target than on the source.
 func older(in Input, p *Plan) []assess.Finding {
-	var names []string
+	g := gather("target.older-programs")
 	for _, o := range convert.OlderPrograms(conversion(in, p)) {
 		newer := p.Archives != nil && slices.ContainsFunc(p.Archives.Streams, func(s string) bool { return strings.HasPrefix(s, o.Program+":") })
 		if !newer {
-			names = append(names, fmt.Sprintf("%s %s (the source has %s)", visible.Name(o.Program), visible.Name(o.Is), visible.Name(o.Was)))
+			g.Call(fmt.Sprintf("%s %s (the source has %s)", visible.Name(o.Program), visible.Name(o.Is), visible.Name(o.Was)))
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	return []assess.Finding{found("target.older-programs", fmt.Sprintf("%s has by default %s. Settings that came later are not known there, and data seldom go back.", in.Target.Slug, strings.Join(names, ", ")), nil)}
+	return g.Tell(fmt.Sprintf("%s has by default %s. Settings that came later are not known there, and data seldom go back.", in.Target.Slug, strings.Join(g.Said, ", ")))
 }
 
 // caveatTitles say in short what the index has to say of a package, by the code of its

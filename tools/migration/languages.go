@@ -24,8 +24,7 @@ var runtimes string
 // languages says which languages have another version, since nobody but its
 // authors can say what a program makes of that.
 func languages(_ Input, p *Plan) []assess.Finding {
-	var said []string
-	var related []assess.Resource
+	g := gather("software.other-versions-of-languages")
 	for l := range tsv.Rows(runtimes, 3) {
 		name, pattern := l[0], l[1]
 		packages := lazyregexp.Whole(pattern)
@@ -38,16 +37,11 @@ func languages(_ Input, p *Plan) []assess.Finding {
 			if was == "" || now == "" || was == now {
 				continue
 			}
-			said = append(said, fmt.Sprintf("%s %s becomes %s", name, visible.Name(was), visible.Name(now)))
-			related = append(related, assess.Resource{Scheme: "package", Name: row.Name})
+			g.Call(fmt.Sprintf("%s %s becomes %s", name, visible.Name(was), visible.Name(now)), assess.Resource{Scheme: "package", Name: row.Name})
 			break
 		}
 	}
-	if len(said) == 0 {
-		return nil
-	}
-	return []assess.Finding{found("software.other-versions-of-languages", strings.Join(said, ", ")+". Sites, scripts, virtual environments and modules that are not of packages move as they are. They are read for what release notes name as gone, where people keep programs; what else these versions do otherwise, only a run shows.",
-		related)}
+	return g.Tell(strings.Join(g.Said, ", ") + ". Sites, scripts, virtual environments and modules that are not of packages move as they are. They are read for what release notes name as gone, where people keep programs; what else these versions do otherwise, only a run shows.")
 }
 
 // firstNumbers are the first numbers of a version, without what comes before them:

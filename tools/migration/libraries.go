@@ -19,16 +19,14 @@ func libraries(in Input, p *Plan) []assess.Finding {
 	if !namesLibraries(in) {
 		return nil
 	}
-	f := found("software.libraries", "", nil)
-	var lost []string
+	f := gather("software.libraries")
 	for _, fact := range in.Assessment.Facts {
 		if fact.Area != "library" || kept(p, fact.Value) != "" {
 			continue
 		}
-		f.Evidence = append(f.Evidence, assess.Evidence{Path: fact.Evidence.Path})
-		f.Related = append(f.Related, assess.Resource{Scheme: "file", Name: fact.Evidence.Path})
-		lost = append(lost, fmt.Sprintf("%s needs %s of %s, in whose place is %s", visible.Name(fact.Evidence.Path), visible.Name(fact.Key), visible.Name(fact.Value), cmp.Or(visible.Names(heirs(p, fact.Value)), "nothing that is known")))
+		f.AddFile(fmt.Sprintf("%s needs %s of %s, in whose place is %s", visible.Name(fact.Evidence.Path), visible.Name(fact.Key), visible.Name(fact.Value), cmp.Or(visible.Names(heirs(p, fact.Value)), "nothing that is known")), assess.Evidence{Path: fact.Evidence.Path})
 	}
+	lost := f.Said
 	files, others := lostLibraries(in.Assessment, p)
 	if len(lost)+len(files) == 0 {
 		return nil
@@ -41,7 +39,6 @@ func libraries(in Input, p *Plan) []assess.Finding {
 	if more := len(lost) - maxLibraries; more > 0 {
 		f.Summary += fmt.Sprintf(" And %d more.", more)
 	}
-	f.Remediations = assess.Hints("Build them anew against the target's libraries, or get them for it from their maker; ldd FILE says what is missing.")
 	if len(files) > 0 {
 		var named []string
 		for _, l := range files[:min(len(files), maxLibraries)] {
@@ -53,7 +50,7 @@ func libraries(in Input, p *Plan) []assess.Finding {
 		}
 		f.Remediations = append(f.Remediations, assess.Command(bringLibraries(in.Assessment.Release, files, others, f.Evidence)))
 	}
-	return []assess.Finding{f}
+	return []assess.Finding{f.Finding}
 }
 
 // maxLibraries is how many of them a finding names.

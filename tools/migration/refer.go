@@ -140,17 +140,11 @@ func programs(in Input) []string {
 
 // mentions says which texts name what the target has not, by file and line.
 func mentions(_ Input, p *Plan) []assess.Finding {
-	if len(p.Mentions) == 0 {
-		return nil
-	}
-	f := found("names.of-the-source", "", nil)
-	var said []string
+	g := gather("names.of-the-source")
 	for _, m := range p.Mentions {
-		f.Evidence = append(f.Evidence, assess.Evidence{Path: m.Path, Line: m.Line})
-		said = append(said, fmt.Sprintf("%s:%d (%s)", visible.Name(m.Path), m.Line, visible.Text(m.Why)))
+		g.Add(fmt.Sprintf("%s:%d (%s)", visible.Name(m.Path), m.Line, visible.Text(m.Why)), assess.Evidence{Path: m.Path, Line: m.Line})
 	}
-	f.Summary = fmt.Sprintf("%d: %s", len(said), strings.Join(said[:min(10, len(said))], "; "))
-	return []assess.Finding{f}
+	return g.Tell(fmt.Sprintf("%d: %s", len(g.Said), strings.Join(g.Said[:min(10, len(g.Said))], "; ")))
 }
 
 // versions are those of a package on both sides, where both are sure.

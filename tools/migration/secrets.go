@@ -43,26 +43,20 @@ func secrets(in Input, p *Plan) []assess.Finding {
 // keys names the keys for logging in that stay behind, or go along, with the secrets
 // in their options: a forced command, or its environment.
 func keys(in Input) []assess.Finding {
-	f := found("accounts.keys-left-out", "%d keys for logging in have a secret in their options, and are not in the role: %s.", nil)
+	f := &assess.Gathering{Finding: found("accounts.keys-left-out", "%d keys for logging in have a secret in their options, and are not in the role: %s.", nil)}
 	if in.IncludeSecrets {
 		f.Key, f.Title = "accounts.keys-carried", "Secrets are in the keys for ssh"
 		f.Summary = "%d keys of the role for logging in have a secret in their options: %s."
 		f.Remediations = assess.Hints("Keep the out folder closed (it has mode 0700), and delete it when the move is done.")
 	}
-	var names []string
 	for _, u := range in.Assessment.Users {
 		for _, file := range u.KeyFiles() {
 			for _, s := range secretsOf(in.Assessment, "/"+file) {
-				f.Evidence = append(f.Evidence, s.Evidence)
-				names = append(names, fmt.Sprintf("%s:%d", s.Evidence.Path, s.Evidence.Line))
+				f.Add(fmt.Sprintf("%s:%d", s.Evidence.Path, s.Evidence.Line), s.Evidence)
 			}
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	f.Summary = fmt.Sprintf(f.Summary, len(names), visible.Names(names[:min(5, len(names))]))
-	return []assess.Finding{f}
+	return counted(f)
 }
 
 // locate says in which lines of a finding's files the secrets stand.

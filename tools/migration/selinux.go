@@ -55,7 +55,7 @@ func enforced(in Input, p *Plan) []assess.Finding {
 	}
 	f := found("target.selinux", fmt.Sprintf("%s has SELinux on. What the configuration of services needs beside the policy's defaults takes %d commands; what applications do themselves may need others.", in.Target.Slug, len(commands)), nil)
 	for _, command := range commands {
-		f.Remediations = append(f.Remediations, assess.Remediation{Type: "command", Text: command})
+		f.Remediations = append(f.Remediations, assess.Command(command))
 	}
 	return []assess.Finding{f}
 }

@@ -23,24 +23,17 @@ func waitingUnits(in Input, p *Plan) []assess.Finding {
 	if in.Read == nil {
 		return nil
 	}
-	f := found("units.wait-for-data", "", nil)
-	var names []string
+	g := gather("units.wait-for-data")
 	for _, u := range slices.Concat(in.Assessment.Services, in.Assessment.Timers) {
 		if !u.Local || u.State != "enabled" || u.Path == "" || !slices.ContainsFunc(p.Services, func(s Service) bool { return s.Unit == u.Name && s.Apply }) {
 			continue
 		}
 		text, err := in.Read(u.Path)
 		if paths := waitsFor(string(text)); err == nil && len(paths) > 0 {
-			names = append(names, fmt.Sprintf("%s (%s)", u.Name, strings.Join(paths[:min(3, len(paths))], ", ")))
-			f.Related = append(f.Related, assess.Resource{Scheme: "service", Name: u.Name})
+			g.Call(fmt.Sprintf("%s (%s)", u.Name, strings.Join(paths[:min(3, len(paths))], ", ")), assess.Resource{Scheme: "service", Name: u.Name})
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	f.Summary = fmt.Sprintf("The role enables and starts them last, and goes on where one does not run yet: %s.", strings.Join(names[:min(10, len(names))], "; "))
-	f.Remediations = assess.Hints("Move the data (svc data plan), then apply the role again, or start the units by hand.")
-	return []assess.Finding{f}
+	return g.Tell(fmt.Sprintf("The role enables and starts them last, and goes on where one does not run yet: %s.", strings.Join(g.Said[:min(10, len(g.Said))], "; ")))
 }
 
 // waitsFor are the paths that a unit needs and the role does not bring.

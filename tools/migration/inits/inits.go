@@ -126,14 +126,10 @@ func (m Move) Finding(units []assess.Unit, taken func(unit string) bool) []asses
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	f := assess.Finding{
+	return []assess.Finding{{
 		Key: "services.no-counterpart", Severity: assess.Medium, Title: "Services that the target has to be given by a person",
 		Summary: fmt.Sprintf("%s starts services by %s, the source by %s. For %d that run on the source no service of the target is known: %s. The role sets none of them.",
 			m.Target.Slug, m.Target.Family.Conventions().Init, m.Source.Family.Conventions().Init, len(names), strings.Join(names[:min(20, len(names))], ", ")),
-		Remediations: []assess.Remediation{{Type: "hint", Text: "Look in plan.json, services, why each is left, and write or enable what is still wanted."}},
-	}
-	for _, name := range names {
-		f.Related = append(f.Related, assess.Resource{Scheme: "service", Name: name})
-	}
-	return []assess.Finding{f}
+		Remediations: assess.Hints("Look in plan.json, services, why each is left, and write or enable what is still wanted."), Related: assess.Resources("service", names),
+	}}
 }
