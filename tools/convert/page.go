@@ -79,9 +79,11 @@ func (p *Page) Active() iter.Seq2[int, string] {
 
 func (p *Page) Text() string { return strings.Join(p.Lines, "\n") }
 
-// Close puts a page into the result as a file of the target.
-func (r *Result) Close(p *Page, to string) {
-	r.Files = append(r.Files, File{Path: to, Text: p.Text(), From: p.From})
+// Close puts a page into the result as a file of the target, or as several.
+func (r *Result) Close(p *Page, to ...string) {
+	for _, place := range to {
+		r.Files = append(r.Files, File{Path: place, Text: p.Text(), From: p.From})
+	}
 	slices.SortStableFunc(p.Changes, func(a, b Change) int { return a.Line - b.Line })
 	slices.SortStableFunc(p.Refused, func(a, b Refusal) int { return a.Line - b.Line })
 	if len(p.Changes) > 0 {
@@ -154,6 +156,16 @@ func (r *Result) Note(path string, changes ...Change) {
 		r.Changes = map[string][]Change{}
 	}
 	r.Changes[path] = append(r.Changes[path], changes...)
+}
+
+// Leave says of every line of a file what became of it, where none of the target is made of
+// the file as it is.
+func (r *Result) Leave(f File, now, why string) {
+	for i, line := range Open(f, "#").Lines {
+		if line = strings.TrimSpace(line); line != "" {
+			r.Note(f.Path, Change{i + 1, line, now, why})
+		}
+	}
 }
 
 // MoveAll rewrites every line that says something.

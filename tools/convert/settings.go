@@ -95,7 +95,7 @@ func (s Settings) Setting(line string) (name, between, value string) {
 }
 
 // Convert goes through a whole file.
-func (s Settings) Convert(f File) *Page {
+func (s *Settings) Convert(f File) *Page {
 	p := Open(f, s.Comment)
 	for i := range p.Active() {
 		s.Line(p, i)
@@ -177,7 +177,8 @@ func (s Settings) Takes(name string) bool {
 func Same(s Settings, place func(Input, string) string) func(Input) Result {
 	return func(in Input) (r Result) {
 		for _, f := range in.Files {
-			r.Close(s.Towards(in).Convert(f), place(in, f.Path))
+			here := s.Towards(in)
+			r.Close(here.Convert(f), place(in, f.Path))
 		}
 		return r
 	}

@@ -36,11 +36,7 @@ func MariaDB(in convert.Input) (r convert.Result) {
 			}
 			return false
 		}
-		p := convert.Open(f, "#")
-		for i := range p.Active() {
-			s.Line(p, i)
-		}
-		r.Close(p, mariadbPlace(in, f.Path))
+		r.Close(s.Convert(f), mariadbPlace(in, f.Path))
 	}
 	return r
 }

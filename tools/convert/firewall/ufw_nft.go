@@ -46,7 +46,7 @@ func UFWToNftables(in convert.Input) (r convert.Result) {
 		return path.Base(f.Path) == "ufw.conf" && strings.Contains("\n"+f.Text, "\nENABLED=yes")
 	}) {
 		for _, f := range in.Files {
-			leave(&r, f, "ufw was off, so that no rules are written.")
+			r.Leave(f, "", "ufw was off, so that no rules are written.")
 		}
 		return r
 	}
@@ -68,9 +68,9 @@ func UFWToNftables(in convert.Input) (r convert.Result) {
 		case f.Path == "/etc/ufw/sysctl.conf":
 			r.Refuse(f.Path, convert.Refusal{Why: "ufw sets these of the kernel: say them in /etc/sysctl.d."})
 		case strings.HasSuffix(f.Path, ".init"):
-			leave(&r, f, "ufw runs it where it is executable: see whether it was.")
+			r.Leave(f, "", "ufw runs it where it is executable: see whether it was.")
 		default:
-			leave(&r, f, "It is ufw's own: the rules are in "+place+".")
+			r.Leave(f, "", "It is ufw's own: the rules are in "+place+".")
 		}
 	}
 	switch {
@@ -90,15 +90,6 @@ func UFWToNftables(in convert.Input) (r convert.Result) {
 		r.Note(from, takeOver)
 	}
 	return r
-}
-
-// leave says of every line of a file why nothing follows from it.
-func leave(r *convert.Result, f convert.File, why string) {
-	for i, line := range convert.Open(f, "#").Lines {
-		if line = strings.TrimSpace(line); line != "" {
-			r.Note(f.Path, convert.Change{Line: i + 1, Was: line, Now: "", Why: why})
-		}
-	}
 }
 
 // ufwWriter collects rules of nftables by their chain.
@@ -123,7 +114,7 @@ func (w *ufwWriter) defaults(f convert.File) {
 	if len(p.Refused) > 0 {
 		w.result.Refuse(f.Path, p.Refused...)
 	}
-	leave(w.result, f, "Its policies are those of the chains in "+w.place+".")
+	w.result.Leave(f, "", "Its policies are those of the chains in "+w.place+".")
 }
 
 // rules takes the notes that ufw makes of its commands. A rule without one is

@@ -69,7 +69,7 @@ type polkitWriter struct {
 func Polkit(in convert.Input) (r convert.Result) {
 	if !readsPkla(in) {
 		for _, f := range in.Files {
-			r.Note(f.Path, pklaSaid(f, "", "The source's polkit does not read it.")...)
+			r.Leave(f, "", "The source's polkit does not read it.")
 		}
 		return r
 	}
@@ -98,7 +98,7 @@ func Polkit(in convert.Input) (r convert.Result) {
 		return r
 	}
 	for _, f := range in.Files {
-		r.Note(f.Path, pklaSaid(f, "localAuthority", "It is said in "+polkitRules+".")...)
+		r.Leave(f, "localAuthority", "It is said in "+polkitRules+".")
 	}
 	if text := w.text(); text != "" {
 		r.Files = []convert.File{{Path: polkitRules, Text: text, From: in.Files[0].Path, Mode: "0644"}}
@@ -229,14 +229,4 @@ func listed(value string) (all []string) {
 func inJSON(value any) string {
 	b, _ := json.Marshal(value) // of texts alone
 	return string(b)
-}
-
-// pklaSaid says of every line of a file what became of it.
-func pklaSaid(f convert.File, now, why string) (all []convert.Change) {
-	for i, line := range convert.Open(f, "#").Lines {
-		if line = strings.TrimSpace(line); line != "" {
-			all = append(all, convert.Change{Line: i + 1, Was: line, Now: now, Why: why})
-		}
-	}
-	return all
 }

@@ -14,13 +14,9 @@ var sssdPlaces = convert.HomesOf("sssd").Debian()
 // take: it does not start with one that it does not know.
 func SSSD(in convert.Input) (r convert.Result) {
 	for _, f := range in.Files {
-		p := convert.Open(f, "#")
 		s := convert.Settings{Comment: "#", Equals: true, Places: sssdPlaces}.Towards(in)
 		s.Own = func(p *convert.Page, i int, name, value string) bool { return sssdSetting(&s, p, i, name, value) }
-		for i := range p.Active() {
-			s.Line(p, i)
-		}
-		r.Close(p, f.Path)
+		r.Close(s.Convert(f), f.Path)
 	}
 	return r
 }

@@ -55,14 +55,15 @@ func PHP(in convert.Input) (r convert.Result) {
 			r.Close(p, phpVersioned.ReplaceAllString(f.Path, "/etc/php/"+version+"/"))
 			continue
 		}
-		for _, api := range phpBrought(in, version) {
-			to := "/etc/php/" + version + "/" + api + "/php.ini"
-			if path.Dir(f.Path) != "/etc" {
-				to = "/etc/php/" + version + "/" + api + "/conf.d/90-" + path.Base(f.Path)
-			}
-			r.Close(p, to)
-			p.Changes, p.Refused = nil, nil // they are told once
+		file := "/php.ini"
+		if path.Dir(f.Path) != "/etc" {
+			file = "/conf.d/90-" + path.Base(f.Path)
 		}
+		var to []string
+		for _, api := range phpBrought(in, version) {
+			to = append(to, "/etc/php/"+version+"/"+api+file)
+		}
+		r.Close(p, to...)
 	}
 	return r
 }
@@ -84,24 +85,16 @@ func phpIniRPM(in convert.Input, s convert.Settings) (r convert.Result) {
 		p := s.Convert(f)
 		if !phpVersioned.MatchString(f.Path) {
 			p.MoveAll(phpHomes.Of(in).Move, convert.Elsewhere(in))
-			closeInis(&r, p, in, f.Path)
+			r.Close(p, phpInis(in, f.Path)...)
 			continue
 		}
 		if path.Base(path.Dir(f.Path)) != phpOrder[max(whose, 0)] {
 			p.Refuse(0, "The target has one php.ini for all: that of "+phpOrder[max(whose, 0)]+" goes there.")
 		}
 		p.MoveAll(func(line string) string { return phpHomes.Of(in).Move(PHPBack(line)) }, convert.Elsewhere(in))
-		closeInis(&r, p, in, "/etc/php.ini")
+		r.Close(p, phpInis(in, "/etc/php.ini")...)
 	}
 	return r
-}
-
-// closeInis writes a file wherever the target reads it; what was done to it is told once.
-func closeInis(r *convert.Result, p *convert.Page, in convert.Input, file string) {
-	for _, to := range phpInis(in, file) {
-		r.Close(p, to)
-		p.Changes, p.Refused = nil, nil
-	}
 }
 
 // phpOrder are the SAPIs of Debian whose php.ini the rpm families' becomes, the
