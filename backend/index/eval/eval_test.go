@@ -267,6 +267,21 @@ func TestWhatEPELHasIsNotOfTheDistribution(t *testing.T) {
 	is.Equal([]int{s.Total.Judged, s.Total.Names, s.Total.Both}, []int{2, 1, 1})
 }
 
+// TestWhatATargetLacksIsAFactToo: where nothing is there, an answer that names a package is
+// wrong, however the pair is written, and counts in the calibration of its direction.
+func TestWhatATargetLacksIsAFactToo(t *testing.T) {
+	for _, relation := range []api.Relation{"", api.RelationRemoved} {
+		is := is.New(t)
+		s, err := scoreOf(embeddedIndex(t), strings.NewReader(
+			"debian-12\tbash\trhel-8\t\t"+string(relation)+"\trosdep\n"+
+				"debian-12\tapt-listchanges\trhel-8\t\t"+string(relation)+"\trosdep\n"))
+		is.NoErr(err)
+		tally := s.Directions["debian>el"]
+		is.Equal([]int{tally.Judged, tally.Names, tally.SureOf, tally.SureRight}, []int{2, 1, 2, 1})
+		is.True(s.DirectionErrors["debian>el"] > 0.4)
+	}
+}
+
 // TestAVerdictMakesAnAnswerRight: a person said that it is as good as what is stated. The
 // same pair of another release counts once in its direction.
 func TestAVerdictMakesAnAnswerRight(t *testing.T) {

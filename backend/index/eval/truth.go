@@ -29,7 +29,7 @@ type question struct {
 	source, name, target string
 	wants                [][]string
 	relation             api.Relation // empty where it is not known
-	loose                bool         // a part of what is right is right, and more than it
+	loose                bool         // a part of what is right is right, and more than it; not where nothing is right
 	method, row          string
 }
 
@@ -37,7 +37,7 @@ type question struct {
 func (q question) gone() bool { return len(q.wants) == 1 && len(q.wants[0]) == 0 }
 
 // truthKinds are the kinds of files that are told apart.
-const truthKinds = "known pairs between releases (release, package, target release, packages parted by blanks, relation, method), " +
+const truthKinds = "known pairs between releases (release, package, target release, packages parted by blanks, none where it has nothing in its place, relation, method), " +
 	"known pairs between families (package, package, relation, three counts, releases, releases, releases of Debian that have it), " +
 	"verdicts on answers (direction, package, answer, relation, confidence, what is stated, verdict, files), " +
 	"all with tabs between columns, or the packages of a machine, a name first in each line, below a comment \"# release-slug: RELEASE\""
@@ -153,7 +153,7 @@ func ofRelease(r row) (question, error) {
 	}
 	return question{
 		source: c[0], name: c[1], target: c[2], wants: [][]string{strings.Fields(c[3])}, relation: api.Relation(c[4]),
-		loose: c[4] == "", method: method(append(c, "")[5]), row: r.text,
+		loose: c[4] == "" && c[3] != "", method: method(append(c, "")[5]), row: r.text,
 	}, nil
 }
 
