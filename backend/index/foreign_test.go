@@ -46,7 +46,7 @@ func TestAcrossFamilies(t *testing.T) {
 		{"fedora-38", "NetworkManager", "ubuntu-24.04", api.RelationRenamed, "network-manager", 0.9},
 		{"rhel-9", "kernel-core", "debian-13", api.RelationRenamed, "linux-image-amd64", 0.9},
 		{"rhel-9", "bash-debuginfo", "debian-13", api.RelationRemoved, "", 0.9},
-		{"centos-7", "rh-php73-php-fpm", "debian-13", api.RelationSame, "php-fpm", 0.9},
+		{"centos-7", "rh-php73-php-fpm", "debian-13", api.RelationRenamed, "php-fpm", 0.9},
 		{"centos-7", "dhclient", "debian-14", api.RelationReplaced, "dhcpcd-base", 0.8},
 		{"centos-7", "ntp", "debian-11", api.RelationSame, "ntp", 0.9}, // from Debian 12 on it only leads to ntpsec
 		{"centos-7", "ntp", "debian-12", api.RelationReplaced, "ntpsec", 0.9},
@@ -141,6 +141,20 @@ func TestAcrossFamilies(t *testing.T) {
 		{"rhel-9", "exiv2-devel", "sles-15", api.RelationRenamed, "libexiv2-devel", 0.9},
 		// its own name before a part of it
 		{"debian-13", "devscripts", "fedora-42", api.RelationSame, "devscripts", 0.9},
+		// SUSE calls modules of Python with their version from 16 on, and had them before
+		{"debian-13", "python3-fonttools", "sles-15", api.RelationRenamed, "python3-FontTools", 0.7},
+		// what EL does with its package is nothing of Fedora's, which calls it otherwise
+		{"rhel-9", "gtkmm30-devel", "fedora-42", api.RelationRenamed, "gtkmm3.0-devel", 0.9},
+		{"debian-13", "libgtkmm-3.0-dev", "fedora-42", api.RelationRenamed, "gtkmm3.0-devel", 0.9},
+		// the alternative that EPEL has
+		{"debian-13", "lsb-release", "rhel-9", api.RelationSame, "lsb-release", 0.8},
+		// an rpm is a module of its source, or the program of it, by that name alone
+		{"fedora-42", "orocos-kdl", "debian-13", api.RelationIncluded, "liborocos-kdl1.5", 0.8},
+		{"fedora-42", "python3-pykdl", "debian-13", api.RelationSame, "python3-pykdl", 0.9},
+		{"fedora-42", "taskflow-devel", "debian-13", api.RelationRenamed, "libtaskflow-cpp-dev", 0.9},
+		// a fork has another name
+		{"debian-13", "python3-pycryptodome", "fedora-42", api.RelationRenamed, "python3-pycryptodomex", 0.9},
+		{"rhel-9", "SDL2_mixer-devel", "fedora-42", api.RelationSame, "SDL2_mixer-devel", 0.9},
 		// SUSE's libraries bear their sonames, and come as dependencies
 		{"ubuntu-24.04", "libcurl4t64", "sles-15", api.RelationIncluded, "", 0.8},
 		// what EL 9 had until 8, never had, or has in the place of what Debian has

@@ -84,6 +84,68 @@ func TestAReleaseToItselfGivesEachName(t *testing.T) {
 	}
 }
 
+// TestListedNamesAreThemselves: a name of a release's list, known or not, leads back to it
+// in the release itself, but for a few whose rows or canonicals say otherwise.
+func TestListedNamesAreThemselves(t *testing.T) {
+	for _, c := range []struct {
+		list, slug string
+		least      float64
+	}{{"fedora", "fedora-42", 0.99}, {"amzn-2023", "amzn-2023", 0.979}, {"suse-16", "opensuse-leap-16.0", 0.94}, {"suse-15", "opensuse-leap-15.6", 0.89}} {
+		all, themselves := 0, 0
+		for name, lists := range embeddedIndex(t).tables.File.Table(record.RPMLists).All() {
+			if record.HasWord(lists, c.list) {
+				all++
+				themselves += record.BoolOrder(packageNames(becomes(t, c.slug, name, c.slug)) == name)
+			}
+		}
+		if float64(themselves) < c.least*float64(all) {
+			t.Errorf("%s: %d of %d names", c.slug, themselves, all)
+		}
+	}
+}
+
+// TestWhatOneReleaseRenamesTheNextHas: the modules of Python of SLES 16 are known of 15, by
+// the names they had there; nobody is sure of these.
+func TestWhatOneReleaseRenamesTheNextHas(t *testing.T) {
+	ix, asked := embeddedIndex(t), 0
+	before, err := ix.tables.Release("sles-15")
+	is.New(t).NoErr(err)
+	for name, lists := range ix.tables.File.Table(record.RPMLists).All() {
+		module, ok := strings.CutPrefix(name, "python313-")
+		if !ok || !record.HasWord(lists, "suse-16") {
+			continue
+		}
+		asked++
+		former := "python3-" + module
+		there := new(lookup.Memo).Presence(before, former)
+		if there == lookup.Nowhere {
+			t.Errorf("%s is %s", former, there)
+		}
+		got := becomes(t, "fedora-42", former, "sles-15")
+		if there == lookup.InNear && packageNames(got) == former && got.Confidence >= course.SureConfidence {
+			t.Errorf("%s of Fedora is sure: %.2f", former, got.Confidence)
+		}
+	}
+	is.New(t).True(asked > 1000)
+}
+
+// TestWhatCameLaterIsHardlyThere: what EL has since two levels later alone is no answer.
+func TestWhatCameLaterIsHardlyThere(t *testing.T) {
+	asked := 0
+	for key, value := range embeddedIndex(t).tables.File.Table(record.RPMNames).All() {
+		if r := lookup.DecodeRPM(key, value); r.Levels != "10" || r.Line != "" || r.Suse != "" {
+			continue
+		}
+		if got := becomes(t, "fedora-42", key, "rhel-8"); packageNames(got) == key {
+			asked++
+			if got.Confidence > 0.5 {
+				t.Errorf("%s: %.2f", key, got.Confidence)
+			}
+		}
+	}
+	is.New(t).True(asked > 50)
+}
+
 // TestCrossCompilersStayCross: none becomes the compiler of the machine itself.
 func TestCrossCompilersStayCross(t *testing.T) {
 	for _, name := range []string{"gcc-avr", "gcc-arm-none-eabi", "gcc-aarch64-linux-gnu", "g++-arm-linux-gnueabihf", "gcc-mingw-w64", "gcc-mingw-w64-i686", "gcc-riscv64-unknown-elf", "gcc-12-aarch64-linux-gnu"} {

@@ -120,7 +120,33 @@ func (f *foreign) read(r *reader) {
 	f.readSUSE(r)
 	f.readOwnNames(r)
 	f.readTrails(r)
+	f.addFormer("suse-15", "suse-16")
 }
+
+// addFormer adds to the lists what packages of one were called at the level before, where a
+// row renames all of their kind: python313-attrs of SLES 16 is python3-attrs in 15.
+func (f *foreign) addFormer(before, list string) {
+	done := map[string]bool{}
+	for _, pattern := range slices.Sorted(maps.Keys(f.trails[before])) {
+		t := f.trails[before][pattern]
+		if t.Relation != api.RelationRenamed || len(t.Targets) != 1 || !strings.Contains(pattern, "*") || done[t.Targets[0]] {
+			continue
+		}
+		done[t.Targets[0]] = true // python311- is for a few
+		start, end, _ := strings.Cut(t.Targets[0], "*")
+		for _, name := range slices.Sorted(maps.Keys(f.lists)) {
+			rest, ok := strings.CutPrefix(name, start)
+			stood, whole := strings.CutSuffix(rest, end)
+			if ok && whole && record.HasWord(f.lists[name], list) {
+				former := strings.Replace(pattern, "*", stood, 1)
+				f.lists[former] = strings.TrimSpace(f.lists[former] + " " + list + formerName)
+			}
+		}
+	}
+}
+
+// formerName is behind the word of a list whose package has another name there than before.
+const formerName = "-former"
 
 // spellings are the names of the lists that canonicals spell otherwise, where nothing
 // else is known of them.

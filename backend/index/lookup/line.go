@@ -36,6 +36,9 @@ func (l *Line) MayHaveLost(r *RPM) bool {
 	return l.Line == "el" && !l.Lists() && r.NewestBefore(l.Level) > 0 && !r.Has(l) && !l.At(r) && !r.InEPEL(l)
 }
 
+// FromEPEL reports whether EPEL has an rpm for the release, and the release not.
+func (l *Line) FromEPEL(r *RPM) bool { return l.Known && r.InEPEL(l) }
+
 // Listed reports whether a level is one of EL whose list is nearly whole, and all that is
 // known of the release's.
 func (l *Line) Listed(level int) bool { return l.Known && !l.Lists() && level >= record.WholeLists }

@@ -66,6 +66,7 @@ type Presence string
 const (
 	InList  Presence = "in its list"     // that of the release, or of its level, or EPEL's
 	InNear  Presence = "in a list near"  // of another release of its line
+	InLater Presence = "in a later list" // of EL two levels after its own or more, and of none before
 	Nowhere Presence = "in no list near" // of none
 )
 
@@ -78,7 +79,7 @@ func (m *Memo) Presence(t *Release, name string) Presence {
 			return InList
 		}
 		return Nowhere
-	case r.Has(l), l.Known && r.InEPEL(l):
+	case r.Has(l), l.FromEPEL(r):
 		return InList
 	case l.Line == "suse" && (r.Suse != "" || strings.Contains(r.inLists(l), "suse-")):
 		return InNear

@@ -43,16 +43,41 @@ func (ix *Tables) resolveRPM(t *Release, name string, seen *Memo) (record.Record
 	if rpm.One(g) {
 		canonical, _ = x.Package(rpm.FirstThere(x, g.Targets[0]))
 	}
-	if t.RPM.Line == "suse" && canonical != "" {
+	if canonical != "" {
 		back := ix.nameOf(t, canonical, seen)
 		if back != name {
 			canonical = "" // it would be taken for another rpm
 		}
 	}
 	if canonical == "" {
-		canonical = rpm.Recoverable(name)
+		canonical = x.own(name, g)
 	}
 	return record.Record{Name: name, Canonical: canonical}, api.MatchHeuristic, min(g.Confidence, neighbourConfidence+0.15)
+}
+
+// own is the canonical of an rpm that is not one package of Debian: that of its name, unless
+// Debian has other things by that. A library is that of Debian where a module of the same
+// source has the name; headers are called as they are where a program has it.
+func (x *Names) own(name string, g rpm.Guess) string {
+	canonical := rpm.Recoverable(name)
+	deb, taken := x.Canonical(canonical)
+	if !taken {
+		return canonical
+	}
+	switch record.Role(canonical) {
+	case api.RoleDev:
+		if !rpm.HasHeaders(deb) {
+			return rpm.Slug(name)
+		}
+	case api.RoleMain:
+		if g.Relation != api.RelationIncluded || len(g.Targets) != 1 || strings.Contains(rpm.Squeeze(deb), rpm.Squeeze(name)) {
+			break
+		}
+		if library, ok := x.Package(rpm.FirstThere(x, g.Targets[0])); ok {
+			return library
+		}
+	}
+	return canonical
 }
 
 // nameOf is the name that a canonical of a release is taken to be of.

@@ -158,6 +158,12 @@ func (r *RPM) InEPEL(l *Line) bool {
 	return ok && (level == "" || level == "-"+strconv.Itoa(l.Level))
 }
 
+// CameLater reports whether EL is known to have the package two levels after a release's
+// or more, and EPEL nowhere.
+func (r *RPM) CameLater(l *Line) bool {
+	return l.Known && r.Newest() > l.Level+1 && r.NewestBefore(l.Level+2) == 0 && !strings.Contains(r.Levels, record.VendorEPEL)
+}
+
 // NewestBefore is the newest level before another that is known to have the package; 0 for none.
 func (r *RPM) NewestBefore(level int) int {
 	newest := 0

@@ -70,6 +70,7 @@ func (q query) dev(rest, suffix string) (Guess, bool) {
 	if !ok {
 		software, most := q.software(rest)
 		name, ok = q.debian.Canonical(software + "--dev")
+		ok = ok && HasHeaders(name)
 		confidence = min(development-0.02, most)
 	}
 	if !ok {
@@ -79,6 +80,12 @@ func (q query) dev(rest, suffix string) (Guess, bool) {
 		return found(api.RelationMerged, min(sibling, confidence), "role", name)
 	}
 	return found(api.RelationRenamed, confidence, "development", name)
+}
+
+// HasHeaders reports whether a package of Debian is called as those of headers are: the
+// section of these has programs for developers too.
+func HasHeaders(deb string) bool {
+	return strings.Contains(deb, "dev") || strings.Contains(deb, "headers")
 }
 
 // texDoc finds the documentation of a part of TeX Live: the package that has the

@@ -303,7 +303,7 @@ func Canonical(name string) string {
 // role where Usual leads back to the name, else all of the name.
 func Recoverable(name string) string {
 	canonical := Canonical(name)
-	if back, _ := Usual(canonical); back != Slug(name) {
+	if back, _ := Usual(canonical); back != name {
 		return Slug(name)
 	}
 	return canonical

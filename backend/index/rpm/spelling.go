@@ -40,5 +40,6 @@ func ofHeaders(name string, yield func(string) bool) bool {
 	bare, lib := strings.CutPrefix(software, "lib")
 	unnumbered := strings.TrimRight(bare, "0123456789.")
 	return (lib && yield(bare+"-devel") || !lib && yield("lib"+bare+"-devel")) &&
+		(strings.IndexByte(software, '-') < 0 || yield(strings.ReplaceAll(software, "-", "_")+"-devel")) &&
 		(unnumbered == bare || yield(unnumbered+"-devel") && yield("lib"+unnumbered+"-devel"))
 }

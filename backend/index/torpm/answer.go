@@ -15,7 +15,7 @@ import (
 // vendorOf is whose repository has an rpm that the target itself has not; empty where
 // nobody's is known to.
 func (h *Path) vendorOf(r *lookup.RPM) (vendor string) {
-	if r.InEPEL(h.Target.RPM) && h.Target.RPM.Known {
+	if h.Target.RPM.FromEPEL(r) {
 		return record.VendorEPEL
 	}
 	_, vendor, _ = strings.Cut(r.Trail, rpm.Vendor)

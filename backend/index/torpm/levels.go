@@ -174,20 +174,30 @@ func (h *Path) epelKeeps(name, trail string) bool {
 	return r.InEPEL(h.Target.RPM)
 }
 
-// keeps reports whether a distribution near EL has a package under its name, by a row
-// or its own list, whatever EL does with it.
+// keeps reports whether a distribution near EL has a package, under its name or that of
+// a row, by the row or its own list, whatever EL does with it.
 func (h *Path) keeps(name string) bool {
 	if h.Target.RPM.Line != "el" {
 		return false
 	}
-	if relation, own := record.Column(h.ownRPMs(name)); own == name && relation == string(api.RelationSame) {
+	relation, own := record.Column(h.ownRPMs(name))
+	if own == name && relation == string(api.RelationSame) {
 		return true
 	}
 	if h.Target.RPM.Known {
 		return false
 	}
+	if h.calledOtherwise(name) {
+		return true
+	}
 	r, _ := h.Seen.Find(h.Target, name)
 	return r.Has(h.Target.RPM)
+}
+
+// calledOtherwise reports whether the target has what EL calls so under the names of a row.
+func (h *Path) calledOtherwise(name string) bool {
+	_, own := record.Column(h.ownRPMs(name))
+	return own != "" && own != name && h.presenceOf(strings.Fields(own)) == lookup.InList
 }
 
 // droppedTrail is the trail of what EL has no more.

@@ -24,9 +24,9 @@ func (h *Path) lacks(r *lookup.RPM) bool {
 // existence is how sure it is that the target has an rpm.
 func (h *Path) existence(r *lookup.RPM) float64 {
 	switch l := h.Target.RPM; {
-	case r.Has(l):
+	case r.Has(l), h.calledOtherwise(r.Name):
 		return 1
-	case l.Known && r.InEPEL(l):
+	case l.FromEPEL(r):
 		return course.Listless
 	case l.Known && r.Levels != "" && l.Level >= record.WholeLists:
 		return course.Later

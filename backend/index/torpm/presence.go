@@ -11,6 +11,9 @@ import (
 	"svc/backend/index/rpm"
 )
 
+// presences are the ways to know that a target has a package, the surest last.
+var presences = []lookup.Presence{lookup.Nowhere, lookup.InLater, lookup.InNear, lookup.InList}
+
 // presenceOf is that of some names which is least known.
 func (h *Path) presenceOf(names []string) (least lookup.Presence) {
 	least = lookup.InList
@@ -19,7 +22,10 @@ func (h *Path) presenceOf(names []string) (least lookup.Presence) {
 			continue
 		}
 		own := h.Seen.Presence(h.Target, name)
-		if own == lookup.Nowhere || own == lookup.InNear && least == lookup.InList {
+		if r, _ := h.Seen.Find(h.Target, name); own == lookup.InNear && r.CameLater(h.Target.RPM) {
+			own = lookup.InLater
+		}
+		if slices.Index(presences, own) < slices.Index(presences, least) {
 			least = own
 		}
 	}
@@ -56,6 +62,9 @@ func (h *Path) weigh(p *course.Course) {
 	}
 	if len(p.Names) == 0 {
 		if p.Relation == api.RelationRemoved && !h.saysSo(p.Found) {
+			if p.Found == course.ByEvent && !h.Target.RPM.Known && h.Source.Release.Family != h.Target.Release.Family {
+				p.Found = course.ByAbsence // EL's events tell nothing of others: their lists do
+			}
 			p.Confidence = h.weighed(p, course.Removed)
 		}
 		return

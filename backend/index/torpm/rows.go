@@ -43,7 +43,7 @@ func (h *Path) rowToRPM(p *course.Course) bool {
 }
 
 // arriveAtRPM adds the first of some alternatives that the target is known to
-// have, else the first. What EL has until a level under the name of something
+// have, else the first that EPEL has, else the first. What EL has until a level under the name of something
 // else comes in the package's place.
 func (h *Path) arriveAtRPM(p *course.Course, alternatives string) {
 	best := &lookup.RPM{}
@@ -61,7 +61,7 @@ func (h *Path) arriveAtRPM(p *course.Course, alternatives string) {
 			*p = p.With([]string{name})
 			return
 		}
-		if best.Name == "" {
+		if best.Name == "" || h.Target.RPM.FromEPEL(r) && !h.Target.RPM.FromEPEL(best) {
 			best = r
 		}
 	}
