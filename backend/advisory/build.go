@@ -170,7 +170,7 @@ func (b *build) add(where string, text []byte) error {
 		f.rule.offset, f.rule.length = at.offset, at.length
 		distribution := distributionOf(f.release)
 		b.updated[distribution] = max(b.updated[distribution], min(p.modified, b.now.Unix()))
-		if err := b.sorter.add(row{release: f.release, name: f.name, modified: p.modified, kind: f.kind, source: f.source, rule: f.rule}); err != nil {
+		if err := b.sorter.add(*f); err != nil {
 			return err
 		}
 	}

@@ -91,22 +91,13 @@ func text(v jsontext.Value) string {
 	return s
 }
 
-// finding is what one advisory says of one package of one release.
-type finding struct {
-	place
-	name   string
-	kind   pkgversion.Kind
-	source bool
-	rule   rule
-}
-
 // parsed is an advisory as the feed takes it. One without findings says nothing
 // of the systems that svc knows.
 type parsed struct {
 	record    record
 	modified  int64 // Unix time
 	withdrawn bool
-	findings  []finding
+	findings  []row
 	// unimportant counts packages of which the distribution says that the fault
 	// is none there, foreign those of other ecosystems, by name.
 	unimportant int
@@ -216,7 +207,7 @@ func (p *parsed) add(a *affected, r rule, streams []string) {
 	}
 	for _, where := range places {
 		r.line = where.line
-		p.findings = append(p.findings, finding{place: where, name: a.Package.Name, kind: d.kind, source: d.source, rule: r})
+		p.findings = append(p.findings, row{release: where.release, name: a.Package.Name, kind: d.kind, source: d.source, modified: p.modified, rule: r})
 	}
 }
 

@@ -58,27 +58,19 @@ func rate(vector string) (s severity, score float64, ok bool) {
 func baseScore(vector string) (float64, error) {
 	switch {
 	case strings.HasPrefix(vector, "CVSS:4.0/"):
-		v, err := gocvss40.ParseVector(vector)
-		if err != nil {
-			return 0, err
-		}
-		return v.Score(), nil
+		return scored(vector, gocvss40.ParseVector, (*gocvss40.CVSS40).Score)
 	case strings.HasPrefix(vector, "CVSS:3.1/"):
-		v, err := gocvss31.ParseVector(vector)
-		if err != nil {
-			return 0, err
-		}
-		return v.BaseScore(), nil
+		return scored(vector, gocvss31.ParseVector, (*gocvss31.CVSS31).BaseScore)
 	case strings.HasPrefix(vector, "CVSS:3.0/"):
-		v, err := gocvss30.ParseVector(vector)
-		if err != nil {
-			return 0, err
-		}
-		return v.BaseScore(), nil
+		return scored(vector, gocvss30.ParseVector, (*gocvss30.CVSS30).BaseScore)
 	}
-	v, err := gocvss20.ParseVector(strings.Trim(vector, "()"))
+	return scored(strings.Trim(vector, "()"), gocvss20.ParseVector, (*gocvss20.CVSS20).BaseScore)
+}
+
+func scored[V any](vector string, parse func(string) (V, error), score func(V) float64) (float64, error) {
+	v, err := parse(vector)
 	if err != nil {
 		return 0, err
 	}
-	return v.BaseScore(), nil
+	return score(v), nil
 }

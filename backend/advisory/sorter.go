@@ -14,7 +14,7 @@ import (
 	"svc/backend/pkgversion"
 )
 
-// row is a finding on its way into the feed.
+// row is what one advisory says of one package of one release.
 type row struct {
 	release, name string
 	kind          pkgversion.Kind

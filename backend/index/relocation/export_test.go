@@ -25,6 +25,6 @@ func SaysOfIt(software string, source, target release.Release, r api.Relocation)
 		}
 	}
 	return slices.ContainsFunc(all[:n], func(own api.Relocation) bool {
-		return own.Kind == r.Kind && own.From == r.From && deref(own.To) == deref(r.To)
+		return own.Kind == r.Kind && own.From == r.From && own.Place() == r.Place()
 	})
 }

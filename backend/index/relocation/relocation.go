@@ -53,8 +53,8 @@ func (h places) likelier(p *course.Course, one, other api.Relocation) api.Reloca
 
 // withOther is one with another place as an alternative.
 func withOther(one, other api.Relocation) api.Relocation {
-	to := deref(other.To)
-	if to != "" && to != deref(one.To) && !slices.ContainsFunc(one.Alternatives, func(a api.OtherPlace) bool { return a.To == to }) {
+	to := other.Place()
+	if to != "" && to != one.Place() && !slices.ContainsFunc(one.Alternatives, func(a api.OtherPlace) bool { return a.To == to }) {
 		one.Alternatives = append(one.Alternatives, api.OtherPlace{To: to, Note: other.Note})
 	}
 	return one
@@ -109,7 +109,7 @@ func (m *move) curated(rows []record.CuratedConfig) []api.Relocation {
 	relocations := []api.Relocation{}
 	for _, row := range rows {
 		r, known := filled(row.Relocation, m.version, m.nextVersion)
-		if known && m.h.Holds(row.Span, m.version != m.nextVersion) && deref(r.To) != r.From {
+		if known && m.h.Holds(row.Span, m.version != m.nextVersion) && r.Place() != r.From {
 			relocations = append(relocations, r)
 		}
 	}

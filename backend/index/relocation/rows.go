@@ -127,7 +127,7 @@ func turned(text string) string {
 
 // says reports whether a relocation leads from and to the same.
 func (r familyRow) says(other api.Relocation) bool {
-	return r.Kind == other.Kind && r.From == other.From && r.to == deref(other.To)
+	return r.Kind == other.Kind && r.From == other.From && r.to == other.Place()
 }
 
 // turns reports whether a row is read backwards too: one towards Debian, or from
@@ -321,7 +321,7 @@ func (f familyRows) namesAt(software string, source, target release.Release) map
 func staying(back []api.Relocation, names map[api.RelocationKind][]string) []api.Relocation {
 	var all []api.Relocation
 	for _, r := range back {
-		if known := slices.ContainsFunc(all, samePlace(r)); !known && deref(r.To) != r.From && slices.Contains(names[r.Kind], r.From) {
+		if known := slices.ContainsFunc(all, samePlace(r)); !known && r.Place() != r.From && slices.Contains(names[r.Kind], r.From) {
 			all = append(all, api.Relocation{From: r.From, To: new(r.From), Kind: r.Kind, Action: r.Action, Note: "It has the same name there."})
 		}
 		all = append(all, r)
@@ -348,7 +348,7 @@ func (e ends) sinceThen(r release.Release) bool {
 func current(found []api.Relocation, renamed []familyRow) []api.Relocation {
 	for i := range found {
 		for _, r := range renamed {
-			if r.to != "" && r.Kind == found[i].Kind && r.From == deref(found[i].To) {
+			if r.to != "" && r.Kind == found[i].Kind && r.From == found[i].Place() {
 				found[i].To = &r.to
 			}
 		}
@@ -368,7 +368,7 @@ func (h places) ofFamilies(m *move) []api.Relocation {
 	for i, r := range between {
 		versioned := strings.Contains(r.From, "{")
 		r, ok := filled(r, m.version, next)
-		if !ok || versioned && r.From == deref(r.To) {
+		if !ok || versioned && r.From == r.Place() {
 			continue
 		}
 		if at := slices.IndexFunc(found[:n], samePlace(r)); i >= own && at >= 0 && found[at].To != nil {
@@ -385,7 +385,7 @@ func (h places) ofFamilies(m *move) []api.Relocation {
 // filled is a row with versions in the place of their names.
 func filled(r api.Relocation, source, target string) (api.Relocation, bool) {
 	names := func(version string) bool {
-		return strings.Contains(r.From, version) || strings.Contains(deref(r.To), version)
+		return strings.Contains(r.From, version) || strings.Contains(r.Place(), version)
 	}
 	if !names("{") && !strings.Contains(r.Note, "{") {
 		return r, true
@@ -423,7 +423,7 @@ func (h places) defaults(m *move, already []api.Relocation) []api.Relocation {
 	}
 	for _, file := range files {
 		base, ok := strings.CutPrefix(file, defaultFolder)
-		if !ok || slices.ContainsFunc(already, func(r api.Relocation) bool { return deref(r.To) == file || r.From == file }) {
+		if !ok || slices.ContainsFunc(already, func(r api.Relocation) bool { return r.Place() == file || r.From == file }) {
 			continue
 		}
 		from, to := sysconfigFolder+base, file
@@ -440,7 +440,7 @@ func (h places) defaults(m *move, already []api.Relocation) []api.Relocation {
 // stay, stays.
 func (h places) likelihood(p *course.Course, r api.Relocation) int {
 	grounds := 4 * h.grounds(p, r)
-	to := deref(r.To)
+	to := r.Place()
 	switch deeper := strings.Count(to, "/") - strings.Count(r.From, "/"); {
 	case r.Kind != api.RelocateDir: // of a folder and one in it:
 	case deeper > 0 && path.Base(to) == path.Base(r.From):
@@ -459,7 +459,7 @@ const alike = 5 * shipped
 
 // grounds are what speaks for a place by the packages that move there.
 func (h places) grounds(p *course.Course, r api.Relocation) int {
-	to, below := deref(r.To), ""
+	to, below := r.Place(), ""
 	if to == r.From {
 		return shipped
 	}
@@ -499,13 +499,6 @@ func wordsIn(file, name string) (n int) {
 		}
 	}
 	return n
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // majorMinor is a version as the paths of software have it: 8.4 of PHP, 17 of

@@ -29,7 +29,7 @@ func TestNoAnswerNamesWhatTheTargetGaveUp(t *testing.T) {
 					source, _ := release.Lookup(slug)
 					told, _ := all.between(software, source, target)
 					for _, told := range told {
-						if deref(told.To) == r.From && told.Kind == r.Kind && told.From != r.From {
+						if told.Place() == r.From && told.Kind == r.Kind && told.From != r.From {
 							t.Errorf("%s to %s: %s is led to %s, which is %s there", source.Slug, target.Slug, told.From, r.From, r.to)
 						}
 					}
@@ -53,7 +53,7 @@ func TestNoFolderOfAllMoves(t *testing.T) {
 			told, _ := all.between(software, source, target)
 			for _, r := range told {
 				if slices.Contains([]string{"/", "/etc", "/etc/pam.d", "/etc/ssh", "/etc/systemd/system", "/etc/cron.d", "/etc/logrotate.d", "/etc/security"}, r.From) {
-					t.Errorf("%s: %s as a whole becomes %s", software, r.From, deref(r.To))
+					t.Errorf("%s: %s as a whole becomes %s", software, r.From, r.Place())
 				}
 			}
 		}

@@ -9,11 +9,12 @@ import (
 	"svc/backend/store"
 )
 
-const selectSeated = "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND fingerprint = ?)"
+// SelectSeated reports whether an account has a seat for a VM.
+const SelectSeated = "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND fingerprint = ?)"
 
 // Seated implements store.Store.
 func (s *Ledger) Seated(ctx context.Context, account int64, fingerprint string) (bool, error) {
-	return One(ctx, s.Read, Value[bool], selectSeated, account, fingerprint)
+	return One(ctx, s.Read, Value[bool], SelectSeated, account, fingerprint)
 }
 
 // loadState reads what the decision about a command depends on.
@@ -26,7 +27,7 @@ func (s *Ledger) loadState(ctx context.Context, q Querier, c store.Command, day 
 	if err != nil {
 		return state, err
 	}
-	seated, err := One(ctx, q, Value[bool], selectSeated, c.AccountID, c.Fingerprint)
+	seated, err := One(ctx, q, Value[bool], SelectSeated, c.AccountID, c.Fingerprint)
 	return StateOf(&a, &h, day, seated), err
 }
 

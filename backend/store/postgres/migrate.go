@@ -3,10 +3,6 @@ package postgres
 import (
 	"context"
 	"embed"
-	"fmt"
-	"io/fs"
-	"path/filepath"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -25,11 +21,6 @@ const migrating = 0x737663
 // with the transaction, so a pooler does not leak it. A store that is new is spread
 // where Citus is there; one that was there stays as it lies.
 func (p *postgres) migrate(ctx context.Context, conn *pgxpool.Conn) error {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return err
-	}
-	slices.Sort(files)
 	return pgx.BeginFunc(ctx, conn, func(t pgx.Tx) error {
 		if _, err := t.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrating); err != nil {
 			return err
@@ -41,27 +32,18 @@ func (p *postgres) migrate(ctx context.Context, conn *pgxpool.Conn) error {
 		if err != nil {
 			return err
 		}
-		if version > len(files) {
-			return fmt.Errorf("its schema is version %d, newer than this program's %d: use a newer svc", version, len(files))
-		}
-		for i := version; i < len(files); i++ {
-			if err := apply(ctx, t, files[i], i+1); err != nil {
-				return fmt.Errorf("applying %s: %w", filepath.Base(files[i]), err)
-			}
+		if err := ledger.Migrate(migrations, version, func(text string, to int) error { return apply(ctx, t, text, to) }); err != nil {
+			return err
 		}
 		return p.learnLayout(ctx, t, version == 0)
 	})
 }
 
-func apply(ctx context.Context, t pgx.Tx, file string, version int) error {
-	text, err := migrations.ReadFile(file)
-	if err != nil {
+func apply(ctx context.Context, t pgx.Tx, text string, to int) error {
+	if _, err := t.Conn().PgConn().Exec(ctx, text).ReadAll(); err != nil {
 		return err
 	}
-	if _, err := t.Conn().PgConn().Exec(ctx, string(text)).ReadAll(); err != nil {
-		return err
-	}
-	_, err = t.Exec(ctx, "INSERT INTO migrations (version) VALUES ($1)", version)
+	_, err := t.Exec(ctx, "INSERT INTO migrations (version) VALUES ($1)", to)
 	return err
 }
 

@@ -15,8 +15,6 @@ const history = `SELECT id, kind, substr(fingerprint, 1, 12), source, target, at
 	SELECT s.id, e.kind, substr(e.fingerprint, 1, 12), e.source, e.target, s.first_at FROM seats s JOIN events e ON e.id = s.id WHERE s.account_id = ?1 AND s.first_at <= ?2
 	ORDER BY 6 DESC, 1 DESC LIMIT ?3 OFFSET ?4`
 
-const isSeated = "SELECT EXISTS (SELECT 1 FROM seats WHERE account_id = ? AND fingerprint = ?)"
-
 // recordAll decides entries of one account together: what they have in common is read
 // and written once.
 func (w *writer) recordAll(entries []*ledger.Entry) error {
@@ -75,7 +73,7 @@ func (w *writer) loadCommand(b *ledger.Batch, e *ledger.Entry) (err error) {
 		return nil
 	}
 	const recorded = "SELECT id, claimed, billable, overage FROM events WHERE account_id = ? AND "
-	b.Seated[e.Fingerprint], err = ledger.One(w.Ctx, w, ledger.Value[bool], isSeated, e.AccountID, e.Fingerprint)
+	b.Seated[e.Fingerprint], err = ledger.One(w.Ctx, w, ledger.Value[bool], ledger.SelectSeated, e.AccountID, e.Fingerprint)
 	err = errors.Join(err, find(w.Tx, b.Recorded, e.RequestID, ledger.ScanRecorded, recorded+"request_id = ?", e.AccountID, e.RequestID))
 	if e.ScanID != "" {
 		err = errors.Join(err, find(w.Tx, b.Scanned, e.Scan(), ledger.ScanRecorded, recorded+"fingerprint = ? AND scan_id = ?", e.AccountID, e.Fingerprint, e.ScanID))

@@ -27,7 +27,7 @@ func TestHistoryIsMerged(t *testing.T) {
 func TestFindsASeatByItsIndex(t *testing.T) {
 	is := is.New(t)
 	s, account := openForTest(t, filepath.Join(t.TempDir(), "svc.db"))
-	plan := planOf(t, s, isSeated, account, "x")
+	plan := planOf(t, s, ledger.SelectSeated, account, "x")
 	is.Equal(plan[len(plan)-1], "SEARCH seats USING COVERING INDEX sqlite_autoindex_seats_1 (account_id=? AND fingerprint=?)")
 }
 

@@ -152,16 +152,11 @@ func (p Commands) dbUpgradePath(ctx context.Context, in dbplan.UpgradePathInput)
 		return err
 	}
 	result, err := dbplan.UpgradePath(ctx, p.ToolEnv(), in)
-	if err != nil {
-		return err
-	}
-	if err := p.Print(result, func(w *program.View) { viewRoute(w, &result.Route, result.To) }); err != nil {
-		return err
-	}
-	if !result.Possible {
+	err = p.Answer(result, err, func(w *program.View) { viewRoute(w, &result.Route, result.To) })
+	if err == nil && !result.Possible {
 		return fmt.Errorf("there is no way from %s to %s; nothing was changed: see what would make it possible", result.From, result.To)
 	}
-	return nil
+	return err
 }
 
 func viewRoute(w *program.View, r *database.Route, to string) {

@@ -34,18 +34,27 @@ func (k Pins) file(server string) string {
 
 // Keys are the pinned keys of a service.
 func (k Pins) Keys(server string) ([]ed25519.PublicKey, error) {
-	b, err := ReadBounded(k.file(server), MaxKeys)
+	_, keys, err := readKeys(k.file(server), "the pinned keys", "in")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoPins
 	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the pinned keys: %w", err)
+	return keys, err
+}
+
+// ReadKeys reads a file of public keys.
+func ReadKeys(file string) ([]ed25519.PublicKey, error) {
+	_, keys, err := readKeys(file, "the keys", "of")
+	return keys, err
+}
+
+func readKeys(file, what, at string) (text []byte, keys []ed25519.PublicKey, err error) {
+	if text, err = ReadBounded(file, MaxKeys); err != nil {
+		return nil, nil, fmt.Errorf("reading %s: %w", what, err)
 	}
-	keys, err := attest.ParsePublicKeys(b)
-	if err != nil {
-		return nil, fmt.Errorf("reading the pinned keys in %s: %w", k.file(server), err)
+	if keys, err = attest.ParsePublicKeys(text); err != nil {
+		return nil, nil, fmt.Errorf("reading %s %s %s: %w", what, at, file, err)
 	}
-	return keys, nil
+	return text, keys, nil
 }
 
 // serverLine begins the line of a file of keys that says whose they are.
@@ -63,13 +72,9 @@ func (k Pins) All() ([]Signer, error) {
 		if filepath.Ext(path) != ".pem" {
 			continue // one in the making
 		}
-		b, err := ReadBounded(path, MaxKeys)
+		b, keys, err := readKeys(path, "the pinned keys", "in")
 		if err != nil {
-			return nil, fmt.Errorf("reading the pinned keys: %w", err)
-		}
-		keys, err := attest.ParsePublicKeys(b)
-		if err != nil {
-			return nil, fmt.Errorf("reading the pinned keys in %s: %w", path, err)
+			return nil, err
 		}
 		name := "the service of " + path
 		if first, _, _ := strings.Cut(string(b), "\n"); path == k.file("") {

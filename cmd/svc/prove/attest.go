@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -102,10 +103,7 @@ func (p Commands) attestVerify(c attestCheck) error {
 	if err != nil {
 		return fmt.Errorf("the signature is good, but the files could not be checked: %w; check it in its folder, or ask for the signature alone with --signature-only", err)
 	}
-	if err := p.Print(all, all.view); err != nil {
-		return err
-	}
-	return all.unchanged()
+	return cmp.Or(p.Print(all, all.view), all.unchanged())
 }
 
 func (a attested) view(w *program.View) {
@@ -179,7 +177,7 @@ func (p Commands) verify(envelope []byte, keyFile string, all *attested) error {
 // or, where none is named, for all.
 func (p Commands) signers(keyFile string) ([]program.Signer, error) {
 	if keyFile != "" {
-		keys, err := readKeys(keyFile)
+		keys, err := program.ReadKeys(keyFile)
 		return []program.Signer{{Name: "a key of " + keyFile, Keys: keys, Only: ""}}, err
 	}
 	if p.Settings.Server != "" {
@@ -190,19 +188,6 @@ func (p Commands) signers(keyFile string) ([]program.Signer, error) {
 		return []program.Signer{{Name: p.Settings.Server, Keys: keys, Only: ""}}, nil
 	}
 	return p.Pins().All()
-}
-
-// readKeys reads a file of public keys.
-func readKeys(file string) ([]ed25519.PublicKey, error) {
-	b, err := program.ReadBounded(file, program.MaxKeys)
-	if err != nil {
-		return nil, fmt.Errorf("reading the keys: %w", err)
-	}
-	keys, err := attest.ParsePublicKeys(b)
-	if err != nil {
-		return nil, fmt.Errorf("reading the keys of %s: %w", file, err)
-	}
-	return keys, nil
 }
 
 // unknownSigner says whose signature it may be.

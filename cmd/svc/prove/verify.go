@@ -70,7 +70,7 @@ func (p Commands) Drift() *ffcli.Command {
 // differences where there are any.
 func (p Commands) compare(ctx context.Context, c comparison) (err error) {
 	if c.key != "" {
-		if c.in.Keys, err = readKeys(c.key); err != nil {
+		if c.in.Keys, err = program.ReadKeys(c.key); err != nil {
 			return err
 		}
 	}

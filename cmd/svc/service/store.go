@@ -32,10 +32,7 @@ func (p Commands) checkCommand() *ffcli.Command {
 
 func (p Commands) storeCheck(ctx context.Context, s store.Store) error {
 	problems, err := s.Check(ctx)
-	if err != nil {
-		return err
-	}
-	err = p.Print(map[string]any{"consistent": len(problems) == 0, "problems": problems}, func(w *program.View) {
+	err = p.Answer(map[string]any{"consistent": len(problems) == 0, "problems": problems}, err, func(w *program.View) {
 		for _, problem := range problems {
 			w.Line("%s", problem)
 		}
