@@ -4,8 +4,6 @@ package firstuse
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +18,7 @@ const maxFile = 1 << 20
 // gives, and its folder, 0700; of several processes that do so at once, all get
 // the first's.
 func File(path string, create func() ([]byte, error)) ([]byte, error) {
-	b, err := read(path)
+	b, err := osfile.Read(path, maxFile)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return b, err
 	}
@@ -30,20 +28,7 @@ func File(path string, create func() ([]byte, error)) ([]byte, error) {
 	if err := Save(path, b); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return read(path)
-}
-
-func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if len(b) > maxFile {
-		return nil, fmt.Errorf("%s has more than %d bytes", path, maxFile)
-	}
-	return b, err
+	return osfile.Read(path, maxFile)
 }
 
 // Save makes a new file appear, 0600, whole or not at all. A file that is

@@ -126,18 +126,11 @@ func (a *Archives) apt(ctx context.Context, o Options, place string) error {
 }
 
 // keys are those that must have signed an apt archive; a folder needs none.
-func keys(o Options, place string) (all archive.Keyring, err error) {
+func keys(o Options, place string) (archive.Keyring, error) {
 	if len(o.Keyrings) == 0 && archive.IsURL(place) {
 		return archive.SystemKeyring(o.Release)
 	}
-	for _, file := range o.Keyrings {
-		k, err := archive.ReadKeyring(file)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, k...)
-	}
-	return all, nil
+	return archive.ReadKeyrings(o.Keyrings)
 }
 
 // listing takes the packages of a Packages file.

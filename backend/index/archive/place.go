@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/download"
 	"svc/backend/index/deb"
+	"svc/backend/osfile"
 )
 
 // Options say how an archive is brought.
@@ -86,7 +87,7 @@ func (o *Options) read(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readFile(path)
+	return osfile.Read(path, maxSigned)
 }
 
 // bring puts a file of the archive at a place in the folder.

@@ -7,12 +7,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/clearsign"
 
+	"svc/backend/osfile"
 	"svc/backend/release"
 )
 
@@ -22,9 +21,21 @@ const maxSigned = 64 << 20
 // Keyring has the keys that may sign; nil where nothing is to be signed.
 type Keyring openpgp.EntityList
 
-// ReadKeyring reads a file of OpenPGP keys, armored or not.
-func ReadKeyring(path string) (Keyring, error) {
-	text, err := readFile(path)
+// ReadKeyrings reads files of OpenPGP keys.
+func ReadKeyrings(paths []string) (all Keyring, err error) {
+	for _, path := range paths {
+		keys, err := readKeyring(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, keys...)
+	}
+	return all, nil
+}
+
+// readKeyring reads a file of keys, armored or not.
+func readKeyring(path string) (Keyring, error) {
+	text, err := osfile.Read(path, maxSigned)
 	if err != nil {
 		return nil, fmt.Errorf("reading keyring: %w", err)
 	}
@@ -45,25 +56,11 @@ func ReadKeyring(path string) (Keyring, error) {
 // SystemKeyring reads the keys that this system has of the archive of a release.
 func SystemKeyring(slug string) (Keyring, error) {
 	r, _ := release.Lookup(slug)
-	keys, err := ReadKeyring(r.Family.Conventions().Keyring)
+	keys, err := readKeyring(r.Family.Conventions().Keyring)
 	if err != nil {
 		return nil, fmt.Errorf("%w; name the archive's keys with --keyring", err)
 	}
 	return keys, nil
-}
-
-// readFile reads a file that is small.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSigned+1))
-	if err == nil && len(text) > maxSigned {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxSigned)
-	}
-	return text, err
 }
 
 // clearsigned gives the text that a message with its signature inside vouches

@@ -78,12 +78,8 @@ func (s Sources) bring(ctx context.Context) (*inputs, error) {
 	}
 	defer os.RemoveAll(dir)
 	st := &staging{Sources: s, dir: dir}
-	for _, file := range s.Keyrings {
-		keys, err := archive.ReadKeyring(file)
-		if err != nil {
-			return nil, err
-		}
-		st.keyring = append(st.keyring, keys...)
+	if st.keyring, err = archive.ReadKeyrings(s.Keyrings); err != nil {
+		return nil, err
 	}
 	in := &inputs{}
 	if in.releases, err = st.apt(ctx); err != nil {

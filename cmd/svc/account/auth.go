@@ -54,14 +54,11 @@ func (p Commands) auth(ctx context.Context, args []string) error {
 		return err
 	}
 	place, err := p.login(t)
-	if err != nil {
-		return err
-	}
-	return p.Print(struct {
+	return p.Answer(struct {
 		Server  string      `json:"server"`
 		Stored  token.Place `json:"stored"`
 		Checked bool        `json:"checked"` // the service took it
-	}{p.Settings.Server, place, checked}, func(w *program.View) {
+	}{p.Settings.Server, place, checked}, err, func(w *program.View) {
 		if place == token.File {
 			w.Line("no OS keyring here: the token for %s is stored in %s, readable by you alone", p.Settings.Server, p.Paths.Config("token"))
 			return
@@ -149,15 +146,12 @@ func (p Commands) authStatus(ctx context.Context) error {
 		return err
 	}
 	account, err := client.Call(ctx, c, api.GetAccount, api.None{})
-	if err != nil {
-		return err
-	}
-	return p.Print(struct {
+	return p.Answer(struct {
 		Server  string      `json:"server"`
 		Token   token.Place `json:"token"`
 		Account int64       `json:"account_id"`
 		Name    string      `json:"name"`
-	}{p.Settings.Server, place, account.AccountID, account.Name}, func(w *program.View) {
+	}{p.Settings.Server, place, account.AccountID, account.Name}, err, func(w *program.View) {
 		w.Line("%s takes the token of the %s: account %d, %s", p.Settings.Server, place, account.AccountID, account.Name)
 	})
 }

@@ -30,11 +30,8 @@ func (p Commands) statementCommand() *ffcli.Command {
 			s, lines = page, append(lines, page.Lines...)
 			return nil
 		})
-		if err != nil {
-			return err
-		}
 		s.Lines = lines
-		return p.Print(s, func(w *program.View) { viewStatement(w, s) })
+		return p.Answer(s, err, func(w *program.View) { viewStatement(w, s) })
 	}))
 }
 

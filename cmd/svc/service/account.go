@@ -123,14 +123,11 @@ func viewOf(a store.Account) accountView {
 
 func (p Commands) accountList(ctx context.Context, s store.Store) error {
 	accounts, err := s.Accounts(ctx)
-	if err != nil {
-		return err
-	}
 	views := []accountView{}
 	for _, a := range accounts {
 		views = append(views, viewOf(a))
 	}
-	return p.Print(views, func(w *program.View) {
+	return p.Answer(views, err, func(w *program.View) {
 		rows := [][]string{{"ID", "NAME", "PLAN", "VMS", "FREE", "LIMIT"}}
 		for _, a := range views {
 			rows = append(rows, []string{fmt.Sprint(a.ID), a.Name, string(a.Plan) + program.Unlimited(a.Unlimited), fmt.Sprint(a.Used), fmt.Sprint(a.FreeQuota), fmt.Sprint(a.VMLimit)})
@@ -145,14 +142,11 @@ func (p Commands) accountShow(ctx context.Context, s store.Store, id int64) erro
 		return err
 	}
 	copies, err := s.Copies(ctx, id)
-	if err != nil {
-		return err
-	}
 	v := struct {
 		accountView
 		Copies []store.Copies `json:"copies"` // VMs that several hosts report as
 	}{viewOf(a), copies}
-	return p.Print(v, func(w *program.View) {
+	return p.Answer(v, err, func(w *program.View) {
 		defer func() {
 			for _, c := range copies {
 				w.Line("VM %s is reported by %d hosts (%s): one seat", c.VM, c.Hosts, assess.Plural(c.Events, "event"))

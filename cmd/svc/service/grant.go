@@ -102,16 +102,13 @@ func (p Commands) grantList(noun, what string, of func(license.Holdings) []licen
 			return err
 		}
 		h, err := s.Holdings(ctx, account)
-		if err != nil {
-			return err
-		}
 		grants, rows := []grantView{}, [][]string{{"ID", "SEATS", "FROM", "UNTIL", "STATE", "SOURCE", "NOTE"}}
 		for _, g := range of(h) {
 			v := viewOfGrant(g, license.Day(time.Now()))
 			grants = append(grants, v)
 			rows = append(rows, []string{strconv.FormatInt(v.ID, 10), strconv.Itoa(v.Seats), v.From, v.Until, v.State, v.Source, v.Note})
 		}
-		return p.Print(grants, func(w *program.View) { w.Table(rows) })
+		return p.Answer(grants, err, func(w *program.View) { w.Table(rows) })
 	})
 }
 

@@ -23,9 +23,7 @@ func (p Commands) keyRotate() *ffcli.Command {
 		if err := attest.ReplaceKey(p.Settings.SigningKey, key); err != nil {
 			return err
 		}
-		if err := s.AddKey(ctx, actor(), api.Key{KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public)}); err != nil {
-			return err
-		}
-		return p.Print(map[string]string{"keyid": attest.KeyID(public)}, func(w *program.View) { w.Line("new key %s in %s", attest.KeyID(public), p.Settings.SigningKey) })
+		err := s.AddKey(ctx, actor(), api.Key{KeyID: attest.KeyID(public), Algorithm: "ed25519", PEM: attest.PublicPEM(public)})
+		return p.Answer(map[string]string{"keyid": attest.KeyID(public)}, err, func(w *program.View) { w.Line("new key %s in %s", attest.KeyID(public), p.Settings.SigningKey) })
 	})
 }

@@ -23,13 +23,10 @@ func (p Commands) tokenCreate() *ffcli.Command {
 		}
 		t := api.NewToken()
 		id, err := s.CreateToken(ctx, actor(), account, api.TokenHash(t))
-		if err != nil {
-			return err
-		}
-		return p.Print(struct {
+		return p.Answer(struct {
 			ID    int64  `json:"token_id"`
 			Token string `json:"token"`
-		}{id, t}, func(w *program.View) {
+		}{id, t}, err, func(w *program.View) {
 			w.Line("token %d, shown this once:", id)
 			w.Line("%s", t)
 		})
