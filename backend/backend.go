@@ -3,6 +3,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -62,6 +63,7 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	key, err := attest.LoadOrCreateKey(c.SigningKey)
 	if err != nil {
 		return nil, err
@@ -74,7 +76,7 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	feeds, err := openFeeds(c)
+	feeds, err := advisory.Load(c.Advisories, c.OwnFeed, c.Log)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -87,14 +89,6 @@ func Open(ctx context.Context, c Config) (*Backend, error) {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
-}
-
-func openFeeds(c Config) (*advisory.Feeds, error) {
-	log := c.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	return advisory.Load(c.Advisories, c.OwnFeed, log)
 }
 
 // publishKey lists the key that signs, unless it is listed: a replica that

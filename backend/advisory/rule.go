@@ -2,6 +2,7 @@ package advisory
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"svc/backend/pkgversion"
 )
@@ -76,12 +77,7 @@ func (r *rule) affects(kind pkgversion.Kind, version string) (span, bool) {
 			return s, true
 		}
 	}
-	for _, v := range r.versions {
-		if v == version {
-			return span{}, true
-		}
-	}
-	return span{}, false
+	return span{}, slices.Contains(r.versions, version)
 }
 
 func (s span) holds(kind pkgversion.Kind, version string) bool {

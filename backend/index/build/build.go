@@ -124,28 +124,6 @@ func (b *builder) build(in *inputs) (*table.Writer, error) {
 	return w, errors.Join(r.err, w.Err())
 }
 
-// Program are the bytes of data/lists.bin and data/answers.bin: what the rows of the
-// program say and decide over the facts of the program.
-func Program() (lists, answers []byte, err error) {
-	b, err := Sources{}.builder()
-	if err != nil {
-		return nil, nil, err
-	}
-	if b.base, err = readBase(""); err != nil {
-		return nil, nil, err
-	}
-	w, err := b.build(&inputs{})
-	if err != nil {
-		return nil, nil, fmt.Errorf("building the tables of the program: %w", err)
-	}
-	isList := func(name string) bool { return name == record.RPMLists || name == record.RPMSpellings }
-	if lists, err = w.Only(isList).Bytes(); err != nil {
-		return nil, nil, err
-	}
-	answers, err = w.Only(func(name string) bool { return !record.IsFact(name) && !isList(name) }).Bytes()
-	return lists, answers, err
-}
-
 // warn tells of the overlay's rows that lead to what no list has.
 func (b *builder) warn(lists allLists) error {
 	if len(b.curated) < 2 || b.log == nil {
