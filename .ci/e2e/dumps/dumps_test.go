@@ -112,7 +112,8 @@ func (p *pair) fill() {
 		"create table `b ``x` (n int) engine=myisam; insert into `b ``x` values (1), (2), (3);"+
 		"create view v as select * from a; create procedure p() select 1; create event ev on schedule every 1 day do select 1;"+
 		"create trigger tr before insert on a for each row set new.n = new.n;"+
-		"create user 'anna'@'%' identified by 'x'; grant select on shop.* to 'anna'@'%'; create database `od-d`")
+		"create user 'anna'@'%' identified by 'x'; grant select on shop.* to 'anna'@'%'; create database `od-d`;"+
+		"create role readers; grant select on `od-d`.* to readers; create role all_of; grant readers to all_of; grant all_of to 'anna'@'%'; create user zoe@localhost identified by 'z'")
 	for _, root := range []string{p.old, p.new} {
 		p.in(0, root, "install", "-d", "-o", "openldap", "/var/lib/ldap2")
 		p.Shell(0, `cd "$1/etc/ldap/slapd.d/cn=config"
@@ -160,7 +161,11 @@ func (p *pair) mariadb() {
 	p.Shell(0, `chroot "$1" mysql <"$2"`, p.new, accounts[0])
 	last := func(lines string) string { return lines[strings.LastIndexByte(lines, '\n')+1:] }
 	p.is.Equal(last(p.my(p.new, "-e", "show grants for anna")), last(p.my(p.old, "-e", "show grants for anna"))) // with their rights
-	p.step(1, "other", "dump").Has("set SOURCE_SOCKET")                                                          // what another server has
+	for _, account := range []string{"readers", "all_of", "zoe@localhost"} {                                     // roles, and who comes after one that has them
+		p.is.Equal(p.my(p.new, "-e", "show grants for "+account), p.my(p.old, "-e", "show grants for "+account))
+	}
+	p.is.True(strings.Contains(p.my(p.new, "-e", "show grants for anna"), "GRANT `all_of` TO `anna`"))
+	p.step(1, "other", "dump").Has("set SOURCE_SOCKET") // what another server has
 	p.my(p.new, "shop", "-e", "drop trigger tr")
 	p.step(1, "mysql", "check") // a trigger that is lost is found
 }

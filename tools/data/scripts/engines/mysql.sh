@@ -40,12 +40,18 @@ dump() {
 	dumper "${options[@]}" --databases -- "${names[@]}"
 }
 
-# accounts: what makes them, where the engine says; those of the system are left.
-# What a digest is made of MySQL writes in hexadecimal, where it can.
+# accounts: what makes them, where the engine says; those of the system are left. All are
+# there before the first is granted, for roles are granted to others. MariaDB's roles have
+# no host. What a digest is made of MySQL writes in hexadecimal, where it can.
 accounts() {
+	local own="user not in ('', 'root', 'mysql', 'mariadb.sys', 'mysql.sys', 'mysql.session', 'mysql.infoschema', 'debian-sys-maint', 'PUBLIC')" roles="host = '' and false"
+	[ -z "$(query -e "show columns from mysql.user like 'is_role'")" ] || roles="is_role = 'Y'"
 	{
 		echo '/*!80017 set print_identified_with_as_hex = 1 */;'
-		query -e "select concat('show create user ', quote(user), '@', quote(host), '; show grants for ', quote(user), '@', quote(host), ';') from mysql.user where user not in ('', 'root', 'mysql', 'mariadb.sys', 'mysql.sys', 'mysql.session', 'mysql.infoschema', 'debian-sys-maint', 'PUBLIC') and host <> '' order by user, host"
+		query -e "select concat('select concat(''create role '', quote(', quote(user), '));') from mysql.user where $own and $roles order by user"
+		query -e "select concat('show create user ', quote(user), '@', quote(host), ';') from mysql.user where $own and host <> '' order by user, host"
+		query -e "select concat('show grants for ', quote(user), ';') from mysql.user where $own and $roles order by user"
+		query -e "select concat('show grants for ', quote(user), '@', quote(host), ';') from mysql.user where $own and host <> '' order by user, host"
 	} | query | sed 's/$/;/'
 }
 
