@@ -62,9 +62,6 @@ func (h *Path) weigh(p *course.Course) {
 	}
 	if len(p.Names) == 0 {
 		if p.Relation == api.RelationRemoved && !h.saysSo(p.Found) {
-			if p.Found == course.ByEvent && !h.Target.RPM.Known && h.Source.Release.Family != h.Target.Release.Family {
-				p.Found = course.ByAbsence // EL's events tell nothing of others: their lists do
-			}
 			p.Confidence = h.weighed(p, course.Removed)
 		}
 		return
