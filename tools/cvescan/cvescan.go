@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -291,9 +292,7 @@ func (s *cveScan) compare(ctx context.Context, before api.CVEScanResponse, plan 
 			unsure[p] = true
 		}
 	}
-	for name := range unsure {
-		t.Unsure = append(t.Unsure, name)
-	}
+	t.Unsure = slices.AppendSeq(t.Unsure, maps.Keys(unsure))
 	slices.Sort(t.Unsure)
 	t.Feed, t.Scanned, t.Compared = after.Feed, after.Scanned, before.Feed.Loaded && after.Feed.Loaded
 	t.Change = exposure.Compare(nil, nil, nil)
@@ -336,12 +335,7 @@ func counterparts(plan *migration.Plan) (planned map[string]*counterpart, unsure
 // advisories name source packages, that is mostly theirs. Of those of which it
 // is not, the answer says that no advisory names them.
 func (s *cveScan) nameSources(ctx context.Context, planned map[string]*counterpart) error {
-	names := []string{}
-	for name := range planned {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for batch := range slices.Chunk(names, api.MaxBatch) {
+	for batch := range slices.Chunk(slices.Sorted(maps.Keys(planned)), api.MaxBatch) {
 		r, err := client.Call(ctx, s.Client, api.Resolve, api.ResolveRequest{Release: s.Target.Slug, Packages: batch})
 		if err != nil {
 			return err

@@ -27,6 +27,7 @@
 package upgrade
 
 import (
+	"maps"
 	"slices"
 
 	"svc/tools/upgrade/engine"
@@ -44,14 +45,7 @@ var engines = map[string]func() engine.Upgrade{
 }
 
 // Engines are the names of the engines that can be upgraded.
-func Engines() []string {
-	var names []string
-	for name := range engines {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Engines() []string { return slices.Sorted(maps.Keys(engines)) }
 
 // Plan is what an upgrade would do.
 type Plan struct {
