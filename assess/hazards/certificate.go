@@ -3,6 +3,8 @@ package hazards
 import (
 	"crypto/rsa"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"encoding/pem"
 	"fmt"
 	"slices"
@@ -24,14 +26,31 @@ var weaknesses = map[string]func(*x509.Certificate) bool{
 		k, ok := c.PublicKey.(*rsa.PublicKey)
 		return ok && k.N.BitLen() < 2048
 	},
+	"lax": lax,
 }
+
+// lax certificates are refused where OpenSSL checks strictly (X509_V_FLAG_X509_STRICT,
+// crypto/x509/x509_vfy.c: check_extensions): authorities that do not say what their key is
+// for, or whose being one is not critical, and what they signed without saying by which key.
+func lax(c *x509.Certificate) bool {
+	critical := slices.ContainsFunc(c.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(basicConstraints) && e.Critical })
+	switch {
+	case c.Version < 3:
+		return false
+	case c.IsCA && (c.KeyUsage == 0 || !critical || len(c.SubjectKeyId) == 0):
+		return true
+	}
+	return !selfSigned(c) && len(c.AuthorityKeyId) == 0
+}
+
+var basicConstraints = asn1.ObjectIdentifier{2, 5, 29, 19}
 
 // selfSigned certificates are trusted as they are: nobody checks their signature.
 func selfSigned(c *x509.Certificate) bool { return string(c.RawIssuer) == string(c.RawSubject) }
 
 func checkCertificate(args []string) error {
 	if weaknesses[args[0]] == nil {
-		return fmt.Errorf("%q is none of dsa, md5, rsa<2048, sha1, sha1-self-signed", args[0])
+		return fmt.Errorf("%q is none of dsa, lax, md5, rsa<2048, sha1, sha1-self-signed", args[0])
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ import (
 //	kernel("fips=1")               a whole argument of the kernel
 //	unit("nfs-blkmap.*")           a unit that is enabled
 //	fact(area, "key", "value")     what an assessment read; the value may be left out
-//	certificate(sha1)              dsa, rsa<2048, sha1, md5, of the machine's own
+//	certificate(sha1)              dsa, rsa<2048, sha1, md5, lax, of the machine's own
 //	arch(i?86)                     the architecture
 //	cpu(x86-64-v2)                 the processor, where it can be seen, lacks a level
 //	from(el<9)                     the source's release or software
