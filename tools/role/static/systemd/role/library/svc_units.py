@@ -100,10 +100,17 @@ class Machine:
         time.sleep(SETTLE)
         while True:
             shown = self.show(units)
-            moving = [u for u, s in shown.items() if s.get("SubState") != "auto-restart" and s.get("ActiveState") in ("activating", "deactivating", "reloading")]
-            if not moving or time.monotonic() > end:
+            now = time.monotonic()
+            if now > end or not any(moves(state, now) for state in shown.values()):
                 return shown
             time.sleep(0.25)
+
+
+def moves(state, now):
+    """Whether a unit is on its way to another state: one that is started again and again runs for moments."""
+    if state.get("ActiveState") == "active":
+        return now - float(state.get("ActiveEnterTimestampMonotonic") or 0) / 1e6 < SETTLE
+    return state.get("SubState") != "auto-restart" and state.get("ActiveState") in ("activating", "deactivating", "reloading")
 
 
 def real(unit):
