@@ -336,7 +336,7 @@ func warnings(place Place) []string {
 		{place.ACLs > 0, "Rights by ACL follow the accounts that own data; those of others keep their numbers."},
 		{place.Setuid > 0, fmt.Sprintf("%d files are setuid or setgid, and stay so.", place.Setuid)},
 		{place.Privileged > 0, fmt.Sprintf("%d files have capabilities, and keep them.", place.Privileged)},
-		{!place.Known.Shared, "There are more hard links than were remembered: the size is what it is at most."},
+		{place.Files > 0 && !place.Known.Shared, "There are more hard links than were remembered: the size is what it is at most."},
 		{len(place.Mounts) > 0, "Other file systems are mounted in it; they are left out."},
 		{place.OpenFiles > 0, fmt.Sprintf("%d files of it were open.", place.OpenFiles)},
 	} {

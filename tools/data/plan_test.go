@@ -62,6 +62,15 @@ func TestPlanSaysHowEachPlaceMoves(t *testing.T) {
 	is.Equal(len(planned(t, true, places...).Inhibitors), 0)
 }
 
+// TestLinksAreMissedWhereFilesAreCounted: what stands on another machine is not counted.
+func TestLinksAreMissedWhereFilesAreCounted(t *testing.T) {
+	is := is.New(t)
+	p := planned(t, true, Place{Path: "/mnt/nas", Kind: Remote}, Place{Path: "/srv/a", Kind: Served, Tally: Tally{Files: 1}}, Place{Path: "/srv/b", Kind: Served, Tally: Tally{Files: 1, Known: Known{Shared: true}}})
+	is.Equal(item(t, p, "/mnt/nas").Warnings, []string{})
+	is.Equal(len(item(t, p, "/srv/a").Warnings), 1)
+	is.Equal(item(t, p, "/srv/b").Warnings, []string{})
+}
+
 // TestAccountsAreThoseOfWhatIsCopied: the owner of logs that stay need not be on
 // the target.
 func TestAccountsAreThoseOfWhatIsCopied(t *testing.T) {

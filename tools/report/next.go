@@ -367,8 +367,9 @@ func passwords(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 const mostAlike = 10
 
 // byHand are the files that have no place.
-func byHand(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+func byHand(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	s := Step{Title: "Carry over by hand what no rule carries"}
+	made := makeable(p, a)
 	var lines []string
 	alike := map[[2]string]int{}
 	for _, c := range p.Configuration {
@@ -383,7 +384,11 @@ func byHand(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 		case n > mostAlike:
 			lines, alike[folder] = append(lines, fmt.Sprintf("- %s, %d files: %s", visible.Name(folder[0]), n, visible.Text(c.Reason))), 0
 		default:
-			lines = append(lines, fmt.Sprintf("- %s: %s", visible.Name(c.From), visible.Text(c.Reason)))
+			line := fmt.Sprintf("- %s: %s", visible.Name(c.From), visible.Text(c.Reason))
+			if slices.Contains(made, c.Package) {
+				line += " Where the package was made anew, it is there already."
+			}
+			lines = append(lines, line)
 		}
 	}
 	s.Why = strings.Join(lines, "\n")

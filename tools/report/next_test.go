@@ -82,7 +82,19 @@ func TestFilesThatStayAlikeAreOneLine(t *testing.T) {
 	for _, name := range strings.Fields("a b c d e f g h i j k") {
 		p.Configuration = append(p.Configuration, migration.Config{From: "/etc/a/" + name, Action: migration.Manual, Reason: "Why."})
 	}
-	s, ok := byHand(p, nil)
+	s, ok := byHand(p, &assess.Assessment{})
 	is.True(ok)
 	is.Equal(s.Why, "- /etc/a/one: Another.\n- /etc/a, 11 files: Why.")
+}
+
+// A file that its package brings, where that is made anew, is said to be there then.
+func TestFilesOfPackagesMadeAnewAreThere(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{
+		Source: "debian-11", Target: "debian-13", Packages: []migration.Package{{Name: "own-a", Relation: "unknown", Manual: true}},
+		Configuration: []migration.Config{{From: "/etc/a/conf", Package: "own-a", Action: migration.Manual, Reason: "A is not there."}, {From: "/etc/b", Package: "b", Action: migration.Manual, Reason: "Why."}},
+	}
+	s, ok := byHand(p, &assess.Assessment{})
+	is.True(ok)
+	is.Equal(s.Why, "- /etc/a/conf: A is not there. Where the package was made anew, it is there already.\n- /etc/b: Why.")
 }
