@@ -80,7 +80,7 @@ func inventory(a *assess.Assessment, running bool) []subject {
 		each(a.Containers, func(c assess.Container) item {
 			return item{Containers, strings.Join([]string{c.Engine, c.Kind, c.Name}, " "), c.Image, "", at(c.Evidence)}
 		}),
-		each(a.Facts, fact),
+		facts(a),
 	} {
 		for i := range items {
 			for _, e := range items[i].evidence {
@@ -427,6 +427,17 @@ func serverOf(d assess.Database) string {
 // areas are the facts that have a dimension of their own. The rules of sudo are
 // by whom they are for, in their order: the last one that fits counts.
 var areas = map[string]string{"sudo": Sudoers, "modules": Modules, "pam": PAM}
+
+// facts leave out the files that programs are linked with, which every update of their
+// packages calls otherwise: that a program finds its libraries is a fact of its own.
+func facts(a *assess.Assessment) (all []item) {
+	for _, f := range a.Facts {
+		if f.Area != "linked" {
+			all = append(all, fact(f))
+		}
+	}
+	return all
+}
 
 func fact(f assess.Fact) item {
 	if dimension := areas[f.Area]; dimension != "" {

@@ -253,6 +253,37 @@ func TestVerify(t *testing.T) {
 	is.True(r.Parity)
 }
 
+// TestVerifyTakesWhatAPersonBrought: a package that was made anew, with its file.
+func TestVerifyTakesWhatAPersonBrought(t *testing.T) {
+	in, p := planned()
+	p.Configuration = append(p.Configuration, migration.Config{From: "/etc/odd.conf", Action: migration.Manual, Package: "odd", SHA256: "o"}, migration.Config{From: "/etc/other.conf", Action: migration.Manual, Package: "nginx", SHA256: "o"})
+	odd := assess.Package{Name: "odd", Version: "1", Manual: true}
+	in.Before.Packages, in.After.Packages = append(in.Before.Packages, odd), append(in.After.Packages, odd)
+	in.Files["/etc/odd.conf"], in.Files["/etc/other.conf"] = File{Exists: true, SHA256: "o"}, File{Exists: true, SHA256: "o"}
+	is := is.New(t)
+	is.Equal(Looked(p.Configuration[len(p.Configuration)-1]), []string{"/etc/other.conf"})
+	got := results(Verify(in))
+	is.Equal(got["packages odd"], Match)
+	is.Equal(got["configuration /etc/odd.conf"], Match)
+	is.Equal(got["configuration /etc/other.conf"], Manual) // what was left for another reason may not fit as it is
+	in.Files["/etc/odd.conf"] = File{Exists: true, SHA256: "changed"}
+	is.Equal(results(Verify(in))["configuration /etc/odd.conf"], Manual)
+}
+
+// TestUpdatesOfLibrariesAreNoDrift: programs of people's own are linked with the new file.
+func TestUpdatesOfLibrariesAreNoDrift(t *testing.T) {
+	is := is.New(t)
+	a := fixture(t)
+	with := func(key, value string) *assess.Assessment {
+		b := clone(t, a)
+		b.Facts = append(b.Facts, assess.Fact{Area: "library", Key: "libcap.so.2", Value: value, Evidence: assess.Evidence{Path: "/opt/a/bin/a"}}, assess.Fact{Area: "linked", Key: key, Value: "libcap2", Evidence: assess.Evidence{Path: "/opt/a/bin/a"}})
+		return b
+	}
+	old := with("/usr/lib/libcap.so.2.44", "libcap2")
+	is.True(Drift(old, with("/usr/lib/libcap.so.2.75", "libcap2"), nil, nil).Parity)
+	is.True(!Drift(old, a, nil, nil).Parity)
+}
+
 // TestVerifyFinds breaks one thing at a time.
 func TestVerifyFinds(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -125,6 +125,8 @@ func (v verification) row(row migration.Package) Check {
 		c.Result, c.After = Planned, strings.Join(found, ", ")
 	case len(targets) > 0 && len(found) == len(targets):
 		return v.older(row, v.installed(c, targets))
+	case v.brought(row.Name):
+		c.Result, c.After, c.Why = Match, strings.Join(v.versions([]string{row.Name}), ", "), "A person brought it."
 	case row.Relation == api.RelationUnknown:
 		c.Result, c.Why = Manual, "The index knows no counterpart; a person had to decide. "+c.Why
 	case len(targets) > 0 && row.Confidence >= migration.Sure:
@@ -135,6 +137,14 @@ func (v verification) row(row migration.Package) Check {
 		c.Result, c.Why = Manual, "The plan left it to a person. "+c.Why
 	}
 	return c
+}
+
+// brought reports whether a package is there of which the plan knows no counterpart.
+func (v verification) brought(name string) bool {
+	_, ok := v.after[[2]string{Packages, name}]
+	return ok && slices.ContainsFunc(v.Plan.Packages, func(row migration.Package) bool {
+		return row.Name == name && row.Relation == api.RelationUnknown
+	})
 }
 
 // versions are those of the packages that are installed: "name version".
@@ -344,7 +354,7 @@ func (v verification) configuration() (all []Check) {
 		case migration.LeftOut:
 			c.Result = Planned
 		case migration.Manual:
-			c.Result, c.Why = Manual, "The plan left it to a person. "+row.Reason
+			c = v.byHand(c, row, v.Files[row.From])
 		case migration.Remove:
 			c = v.removed(c, v.Files[row.To])
 		default:
@@ -355,6 +365,17 @@ func (v verification) configuration() (all []Check) {
 		v.files[row.From] = outcome{file.differs || c.Result == Differs, append(file.rows, row)}
 	}
 	return all
+}
+
+// byHand checks a file that the plan left to a person: what came with a package as it was
+// fits that package.
+func (v verification) byHand(c Check, row migration.Config, f File) Check {
+	if c.After = f.SHA256; row.SHA256 != "" && f.SHA256 == row.SHA256 && v.brought(row.Package) {
+		c.Result, c.Why = Match, fmt.Sprintf("It is as it was, with its package %s, which a person brought.", visible.Name(row.Package))
+		return c
+	}
+	c.Result, c.Why = Manual, "The plan left it to a person. "+row.Reason
+	return c
 }
 
 func (v verification) removed(c Check, f File) Check {
@@ -402,6 +423,9 @@ func destination(row migration.Config) string { return assess.LeadsTo(row.To, ro
 func Looked(row migration.Config) (places []string) {
 	if row.To != "" {
 		places = append(places, row.To)
+	}
+	if row.Action == migration.Manual {
+		places = append(places, row.From)
 	}
 	if row.To != "" && row.Link != "" {
 		places = append(places, destination(row))
