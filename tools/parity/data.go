@@ -46,23 +46,30 @@ func (p Place) check() Check {
 	return c
 }
 
-// compare holds what a place has against what it had.
+// compare holds what a place has against what it had. Folders that hold nothing are no
+// difference: systems and programs make such anew as they start (systemd-tmpfiles, /root/.ssh).
 func (p Place) compare() (Result, string) {
-	switch {
-	case p.Want == nil:
+	if p.Want == nil {
 		return Unknown, "Nobody counted it on the quiet source: 30-before.sh of the data plan does."
-	case p.Want.Entries() != p.Has.Entries():
+	}
+	want, with := *p.Want, p.Followed.with()
+	if more := p.Has.Folders - want.Folders; more > 0 {
+		want.Folders += more
+		with += fmt.Sprintf(" It has %d folders more, which hold nothing.", more)
+	}
+	switch {
+	case want.Files != p.Has.Files || want.Folders != p.Has.Folders || want.Links != p.Has.Links || want.Others != p.Has.Others:
 		return Differs, fmt.Sprintf("It has %d files and folders, not %d.", p.Has.Entries(), p.Want.Entries())
-	case p.Want.Bytes+p.Followed.Grown != p.Has.Bytes:
-		return Differs, fmt.Sprintf("It has %d bytes, not %d.", p.Has.Bytes, p.Want.Bytes+p.Followed.Grown)
+	case want.Bytes+p.Followed.Grown != p.Has.Bytes:
+		return Differs, fmt.Sprintf("It has %d bytes, not %d.", p.Has.Bytes, want.Bytes+p.Followed.Grown)
 	case p.Followed.Lines != nil:
-		return Match, "Count and size are those of the source; contents were not compared." + p.Followed.with()
-	case p.Want.SHA256 == "" || p.Has.SHA256 == "":
-		return Match, "Count and size are those of the source; contents were not read." + p.Followed.with()
-	case p.Want.SHA256 != p.Has.SHA256:
+		return Match, "Count and size are those of the source; contents were not compared." + with
+	case want.SHA256 == "" || p.Has.SHA256 == "":
+		return Match, "Count and size are those of the source; contents were not read." + with
+	case want.SHA256 != p.Has.SHA256:
 		return Differs, "Count and size are those of the source; contents are not."
 	}
-	return Match, "Names, sizes and contents are those of the source." + p.Followed.with()
+	return Match, "Names, sizes and contents are those of the source." + with
 }
 
 // uncounted are the places of data that the source's settings name: nobody
