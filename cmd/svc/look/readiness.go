@@ -129,26 +129,8 @@ func viewFleet(w *program.View, d *fleet.Document, out string) {
 	for _, wave := range d.Waves {
 		w.Line("Wave %d, %s: %s.", wave.Number, assess.Plural(len(wave.Machines), "machine"), wave.Why)
 	}
-	for i, s := range d.Shared {
-		if i == 0 {
-			w.Title("What many share")
-		}
-		if i == mostShared {
-			w.Line("  and %d more, in fleet.json", len(d.Shared)-mostShared)
-			break
-		}
-		w.Line("  %-4d  %s", len(s.Machines), s.Title)
-	}
-	for i, f := range d.Fixes {
-		if i == 0 {
-			w.Title("What to fix first, and how many machines are ready then")
-		}
-		if i == mostShared {
-			w.Line("  and %d more, in fleet.json", len(d.Fixes)-mostShared)
-			break
-		}
-		w.Line("  %-4d  %s (%d need it)", f.Ready, f.Title, len(f.Machines))
-	}
+	viewFirst(w, "What many share", d.Shared, func(s fleet.Shared) { w.Line("  %-4d  %s", len(s.Machines), s.Title) })
+	viewFirst(w, "What to fix first, and how many machines are ready then", d.Fixes, func(f fleet.Fix) { w.Line("  %-4d  %s (%d need it)", f.Ready, f.Title, len(f.Machines)) })
 	if out != "" {
 		w.Title("Written to %s: index.html for people, fleet.json, machines.csv, and a report of each machine.", out)
 	}
@@ -156,6 +138,19 @@ func viewFleet(w *program.View, d *fleet.Document, out string) {
 
 // mostShared is how many findings of several machines a person's view has.
 const mostShared = 10
+
+// viewFirst shows the first of what machines share.
+func viewFirst[T any](w *program.View, title string, all []T, line func(T)) {
+	if len(all) > 0 {
+		w.Title("%s", title)
+	}
+	for _, one := range all[:min(len(all), mostShared)] {
+		line(one)
+	}
+	if more := len(all) - mostShared; more > 0 {
+		w.Line("  and %d more, in fleet.json", more)
+	}
+}
 
 // viewFleets compares targets.
 func viewFleets(w *program.View, documents []*fleet.Document, out string) {
