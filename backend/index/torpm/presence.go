@@ -22,8 +22,13 @@ func (h *Path) presenceOf(names []string) (least lookup.Presence) {
 			continue
 		}
 		own := h.Seen.Presence(h.Target, name)
-		if r, _ := h.Seen.Find(h.Target, name); own == lookup.InNear && r.CameLater(h.Target.RPM) {
-			own = lookup.InLater
+		if own == lookup.InList {
+			continue // as most, which costs less to see
+		}
+		if own == lookup.InNear && h.Target.RPM.Known {
+			if r, _ := h.Seen.Find(h.Target, name); r.CameLater(h.Target.RPM) {
+				own = lookup.InLater
+			}
 		}
 		if slices.Index(presences, own) < slices.Index(presences, least) {
 			least = own
