@@ -1,6 +1,8 @@
 package services
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"svc/tools/convert"
@@ -36,6 +38,9 @@ func sambaSetting(r *convert.Result, p *convert.Page, i int, name, value string,
 	folded := convert.Fold(name)
 	switch {
 	case strings.HasPrefix(name, "["), strings.HasPrefix(name, ";"), continues(p, i):
+		return true
+	case (folded == "full_audit:success" || folded == "full_audit:failure") && convert.HasSince("samba", "4.22", in.Target):
+		auditLine(p, i, name, value)
 		return true
 	case strings.Contains(name, ":"):
 		return true // an option of a module, which alone knows it
@@ -91,5 +96,21 @@ func modulesLine(r *convert.Result, p *convert.Page, i int, value string, in con
 		case !convert.Known()["samba-vfs"][convert.Fold(bare)]:
 			p.Refuse(i, "Samba 4.22 has no module "+bare+".")
 		}
+	}
+}
+
+// auditLine writes operations that vfs_full_audit logs as the target's calls them. It lets
+// nobody into a share that names another, which was passed over before 4.16.
+func auditLine(p *convert.Page, i int, name, value string) {
+	var now []string
+	for word := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ' ' || c == ',' || c == '\t' }) {
+		bare := strings.TrimPrefix(word, "!")
+		is := cmp.Or(convert.WordsOf("samba-audit")[bare].Now, bare)
+		if is = strings.TrimSuffix(word, bare) + is; convert.Known()["samba-audit"][convert.Fold(strings.TrimPrefix(is, "!"))] && !slices.Contains(now, is) {
+			now = append(now, is)
+		}
+	}
+	if text := cmp.Or(strings.Join(now, " "), "none"); text != strings.Join(strings.Fields(strings.ReplaceAll(value, ",", " ")), " ") {
+		p.Replace(i, name+" = "+text, "vfs_full_audit of Samba 4.22 has these operations, and refuses who connects where one is named that it has not.")
 	}
 }
