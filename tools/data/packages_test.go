@@ -206,6 +206,29 @@ func TestFilesOfTheTargetsPackagesStay(t *testing.T) {
 	w.is.Equal(w.has(w.target), stood)
 }
 
+// TestEmptyFoldersOfTheTargetsPackagesStay: what a newer version writes to, and the source's
+// has not (DokuWiki's data/log).
+func TestEmptyFoldersOfTheTargetsPackagesStay(t *testing.T) {
+	w := newWiki(t, "dpkg", "dpkg")
+	list := filepath.Join(w.target, "var/lib/dpkg/info/wiki:amd64.list")
+	said, err := os.ReadFile(list)
+	w.is.NoErr(err)
+	for _, name := range []string{"data", "data/log", "data/both", "whole", "whole/log"} {
+		w.is.NoErr(os.MkdirAll(filepath.Join(w.target, "var/lib/wiki", name), 0o755))
+		said = fmt.Appendf(said, "/var/lib/wiki/%s\n", name)
+	}
+	w.is.NoErr(os.WriteFile(list, said, 0o644))
+	w.is.NoErr(os.MkdirAll(filepath.Join(w.target, "var/lib/wiki/stale-folder"), 0o755)) // of no package
+	w.write(w.source, map[string]string{"data/page": "of people", "data/both/page": "of people"})
+	w.steps("10-check.sh", "20-first-copy.sh", "30-before.sh", "40-copy.sh", "50-after.sh")
+	for name, stays := range map[string]bool{"data/log": true, "whole/log": true, "data/both/page": true, "stale-folder": false} {
+		_, err := os.Stat(filepath.Join(w.target, "var/lib/wiki", name))
+		w.is.Equal(err == nil, stays)
+	}
+	w.agrees()
+	w.steps("90-roll-back.sh")
+}
+
 // agrees holds the count of a verification against that of the quiet source.
 func (w *wiki) agrees() {
 	h, err := host.OpenRoot(w.target)

@@ -34,8 +34,8 @@ of_rpm() {
 # file, a tab, the line.
 listed() { { find "$1/var/lib/dpkg/info" -maxdepth 1 -type f -name "*.$2" -exec grep -aHZF -- "$3" {} + 2>/dev/null || true; } | tr '\0' '\t'; }
 
-# shipped: sets SHIPPED, the files and links of the target's packages that stood in the
-# place before the first copy.
+# shipped: sets SHIPPED, the files, links and empty folders of the target's packages
+# that stood in the place before the first copy.
 shipped() {
 	local line lines name stood=$TO length=0
 	SHIPPED=()
@@ -48,7 +48,11 @@ shipped() {
 		line=${line#*$'\t'}
 		name=${line#"$PLACE/"}
 		[ "$name" != "$line" ] || continue
-		[ -L "$stood/$name" ] || [ -f "$stood/$name" ] || continue
+		if [ -d "$stood/$name" ] && [ ! -L "$stood/$name" ]; then
+			[ -z "$(find "$stood/$name" -mindepth 1 -maxdepth 1 -print -quit)" ] || continue
+		elif [ ! -L "$stood/$name" ] && [ ! -f "$stood/$name" ]; then
+			continue
+		fi
 		SHIPPED+=("$name")
 		length=$((length + ${#name}))
 		[ ${#SHIPPED[@]} -gt "$most_names" ] || [ "$length" -gt "$most_bytes" ] || continue
