@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"svc/assess"
@@ -260,15 +261,17 @@ func ageing(fsys host.FS, a *assess.Assessment) (all []Notice) {
 			continue
 		}
 		var said []string
-		for _, rule := range []struct{ value, none, what string }{
-			{f[3], "0", "at least %s days between changes"}, {f[4], "99999", "a change every %s days"}, {f[6], "", "closed %s days after that"}, {f[7], "", "the account ends on day %s since 1970"},
+		command, user := "chage", visible.Word(f[0])
+		for _, rule := range []struct{ value, none, what, option string }{
+			{f[3], "0", "at least %s days between changes", "-m"}, {f[4], "99999", "a change every %s days", "-M"}, {f[5], "7", "a warning %s days before", "-W"}, {f[6], "", "closed %s days after that", "-I"}, {f[7], "", "the account ends on day %s since 1970", "-E"},
 		} {
-			if rule.value != "" && rule.value != rule.none {
+			if days, err := strconv.ParseUint(rule.value, 10, 31); err == nil && rule.value != rule.none {
 				said = append(said, fmt.Sprintf(rule.what, rule.value))
+				command += fmt.Sprintf(" %s %d", rule.option, days)
 			}
 		}
 		if said != nil {
-			all = append(all, Notice{"password ageing", "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage", ""})
+			all = append(all, Notice{"password ageing", "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage", "! getent passwd " + user + " >/dev/null || " + command + " " + user})
 		}
 	}
 	return all
