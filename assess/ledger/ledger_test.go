@@ -280,7 +280,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		"grep -qF '/srv/exam.img /mnt/exam ext4 loop,noauto 0 0' /etc/fstab || { mkdir -p '/mnt/exam' && echo '/srv/exam.img /mnt/exam ext4 loop,noauto 0 0' >>/etc/fstab; }",
 		`grep -qF '/srv/data /srv/ftp/a\040b none bind,nofail 0 0' /etc/fstab || { mkdir -p '/srv/ftp/a b' && echo '/srv/data /srv/ftp/a\040b none bind,nofail 0 0' >>/etc/fstab; }`,
 		"[ -e '/data' ] || ln -sn '/srv/data' '/data'",
-		`! getent passwd 'ben' >/dev/null || chage -m 1 -M 90 -I 14 -E 20000 'ben'`,
+		`! getent passwd -- 'ben' >/dev/null || chage -m 1 -M 90 -I 14 -E 20000 -- 'ben'`,
 		"loginctl enable-linger 'anna' || { mkdir -p /var/lib/systemd/linger && touch '/var/lib/systemd/linger/anna'; }",
 		`d=$(ls -d /var/spool/cron/atjobs /var/spool/atjobs /var/spool/at 2>/dev/null | head -n 1) && rsync -a "$SOURCE_SSH":'/var/spool/cron/atjobs/a0000101c3a4e0' "$d"/ && chgrp --reference="$d" "$d"/'a0000101c3a4e0'`,
 		`ls /usr/lib/*/security/'pam_mkhomedir.so' >/dev/null && printf '%s\n' 'Name: pam_mkhomedir.so, as on the old machine' 'Default: yes' 'Priority: 0' 'Session-Type: Additional' 'Session-Interactive-Only: yes' 'Session:' '  required pam_mkhomedir.so skel=/etc/skel' >'/usr/share/pam-configs/common-session-pam_mkhomedir' && pam-auth-update --package`,

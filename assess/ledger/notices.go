@@ -271,7 +271,7 @@ func ageing(fsys host.FS, a *assess.Assessment) (all []Notice) {
 			}
 		}
 		if said != nil {
-			all = append(all, Notice{"password ageing", "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage", "! getent passwd " + user + " >/dev/null || " + command + " " + user})
+			all = append(all, Notice{"password ageing", "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage", "! getent passwd -- " + user + " >/dev/null || " + command + " -- " + user})
 		}
 	}
 	return all
