@@ -19,6 +19,7 @@ require (
 	github.com/knqyf263/go-deb-version v0.0.0-20241115132648-6f4aee6ccd23
 	github.com/knqyf263/go-rpm-version v0.0.0-20260811110310-1815e1f1b790
 	github.com/matryer/is v1.4.1
+	github.com/mikelolasagasti/xz v1.0.1
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/pandatix/go-cvss v0.6.4
 	github.com/peterbourgon/ff/v3 v3.4.0

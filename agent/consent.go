@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -29,9 +30,8 @@ const versionKey = "io.modelcontextprotocol/protocolVersion"
 // A form that was closed without an answer is no answer: clients without a person
 // close them all. A call that names the digest of the plan that was shown needs none.
 type consent struct {
-	mu       sync.Mutex
-	declined map[string]bool // by tool
-	seated   bool            // the person agreed to a seat
+	declined sync.Map    // has the tools that the person declined
+	seated   atomic.Bool // the person agreed to a seat
 }
 
 // errDeclined is the refusal by the person at the client.
@@ -48,14 +48,14 @@ func (c *consent) call(ctx context.Context, env *tool.Env, t tool.Tool, req *mcp
 	action, answered := answerOf(req)
 	switch {
 	case action == "accept":
-		c.set(t.Name, false)
-		c.agreed()
+		c.declined.Delete(t.Name)
+		c.seated.Store(true)
 		args = withConfirm(args, true)
 		person := *env
 		person.ForAgent = false // who was shown all that this does, and agreed
 		env = &person
 	case action == "decline":
-		c.set(t.Name, true)
+		c.declined.Store(t.Name, true)
 		return nil, nil, errDeclined
 	case answered && shown(args) && !c.isDeclined(t.Name):
 	case answered, c.isDeclined(t.Name):
@@ -97,44 +97,22 @@ func (w wish) grave() bool { return w.Secrets || w.Fixes != "" }
 // why it can't be made at all.
 func (c *consent) grave(ctx context.Context, env *tool.Env, t tool.Tool, args json.RawMessage) (plan *tool.NeedsConfirm, done any, err error) {
 	w := wishOf(args)
-	if !w.Confirm || w.Preflight || !t.Hints.Seats || c.hasAgreed() && !w.grave() {
+	if !w.Confirm || w.Preflight || !t.Hints.Seats || c.seated.Load() && !w.grave() {
 		return nil, nil, nil
 	}
 	done, err = t.Call(ctx, env, withConfirm(args, false))
 	if !errors.As(err, &plan) {
 		return nil, done, err
 	}
-	if plan.Seat && !c.hasAgreed() || w.grave() {
+	if plan.Seat && !c.seated.Load() || w.grave() {
 		return plan, nil, nil
 	}
 	return nil, nil, nil
 }
 
-func (c *consent) agreed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seated = true
-}
-
-func (c *consent) hasAgreed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.seated
-}
-
-func (c *consent) set(tool string, declined bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.declined == nil {
-		c.declined = map[string]bool{}
-	}
-	c.declined[tool] = declined
-}
-
 func (c *consent) isDeclined(tool string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.declined[tool]
+	_, declined := c.declined.Load(tool)
+	return declined
 }
 
 func confirmable(t tool.Tool) bool { return t.Input != nil && t.Input.Properties["confirm"] != nil }

@@ -24,6 +24,7 @@ import (
 	"svc/agent/lineguard"
 	"svc/backend/osfile"
 	"svc/backend/visible"
+	"svc/tools/artifact"
 )
 
 const (
@@ -41,9 +42,8 @@ const (
 // that none is ever another machine's.
 type documents struct {
 	log *slog.Logger
-	dir string // where they are kept; a temporary folder where it is empty
+	dir string // where they are kept
 	mu  sync.Mutex
-	tmp bool // dir goes when the session ends
 }
 
 // Put implements tool.Resources.
@@ -59,7 +59,7 @@ func (d *documents) Put(name string, document []byte) string {
 func (d *documents) keep(name string, content []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	err := d.open()
+	err := os.MkdirAll(d.dir, 0o700)
 	if err == nil {
 		err = osfile.Write(d.path(name), content, 0o600)
 	}
@@ -68,16 +68,6 @@ func (d *documents) keep(name string, content []byte) {
 		return
 	}
 	d.prune()
-}
-
-// open makes the folder.
-func (d *documents) open() (err error) {
-	if d.dir == "" {
-		d.tmp = true
-		d.dir, err = os.MkdirTemp("", "svc-mcp-")
-		return err
-	}
-	return os.MkdirAll(d.dir, 0o700)
 }
 
 // path is where a document or the note of a folder is kept.
@@ -107,18 +97,6 @@ func (d *documents) prune() {
 	}
 }
 
-// close removes what was kept for the session alone.
-func (d *documents) close() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.tmp {
-		return
-	}
-	if err := os.RemoveAll(d.dir); err != nil {
-		d.log.Warn("removing the rest of results", "error", err)
-	}
-}
-
 // kept is a form that names have: nothing that leads out of the folder.
 var kept = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
@@ -126,7 +104,7 @@ var kept = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 func (d *documents) get(name string) (content []byte, file string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.dir == "" || !kept.MatchString(name) {
+	if !kept.MatchString(name) {
 		return nil, "", false
 	}
 	file = d.path(name)
@@ -246,9 +224,8 @@ func (d *documents) writtenTo(name string) (dir string, ok bool) {
 		return "", false
 	}
 	defer f.Close()
-	sum := sha256.New()
-	_, err = io.Copy(sum, f)
-	return w.Out, err == nil && hex.EncodeToString(sum.Sum(nil)) == w.SHA256
+	digest, err := artifact.DigestOf(f)
+	return w.Out, err == nil && digest == w.SHA256
 }
 
 // filesOf are the names of the files below a folder.

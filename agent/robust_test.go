@@ -206,7 +206,9 @@ func TestTheEndOfInputInACommit(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		in, feed := io.Pipe()
 		done := make(chan error, 1)
-		go func() { done <- Serve(t.Context(), env, in, nopCloser{io.Discard}, Options{Log: env.Log}) }()
+		go func() {
+			done <- Serve(t.Context(), env, in, nopCloser{io.Discard}, Options{Log: env.Log, Results: t.TempDir()})
+		}()
 		for _, l := range []string{
 			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,

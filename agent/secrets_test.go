@@ -51,7 +51,9 @@ func overPipes(t *testing.T) (*mcp.ClientSession, *record) {
 	wire := &record{ReadCloser: answers}
 	env := newEnv(t)
 	ended := make(chan error, 1)
-	go func() { ended <- Serve(t.Context(), env, requests, say, Options{Version: "test", Log: env.Log}) }()
+	go func() {
+		ended <- Serve(t.Context(), env, requests, say, Options{Version: "test", Log: env.Log, Results: t.TempDir()})
+	}()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: wire, Writer: ask}, nil)
 	is.NoErr(err)
 	t.Cleanup(func() {

@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc/agent/lineguard"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools"
 	"svc/tools/tool"
@@ -34,16 +35,13 @@ type Options struct {
 	// Tools are the names of those to serve; all where empty.
 	Tools []string
 	// Results is the folder in which the whole of cut results is kept, for later
-	// sessions too; where it is empty they are kept for this one.
+	// sessions too.
 	Results string
 }
 
 // Check refuses a name that no tool has.
 func (o Options) Check() error {
-	known := []string{}
-	for _, t := range tools.All() {
-		known = append(known, t.Name)
-	}
+	known := sliced.Map(tools.All(), func(t tool.Tool) string { return t.Name })
 	for _, name := range o.Tools {
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("there is no tool %q: the tools are %s", name, strings.Join(known, ", "))
@@ -66,9 +64,7 @@ const grace = 5 * time.Second
 // stopped reading. It returns nil on each of them; what then still does not end
 // is left behind, for the program to end.
 func Serve(ctx context.Context, env *tool.Env, in io.ReadCloser, out io.WriteCloser, o Options) error {
-	store := &documents{log: o.Log, dir: o.Results}
-	defer store.close()
-	return serve(ctx, newServer(env, store, o), lineguard.New(in, out), o.Log)
+	return serve(ctx, newServer(env, &documents{log: o.Log, dir: o.Results}, o), lineguard.New(in, out), o.Log)
 }
 
 func serve(ctx context.Context, s *mcp.Server, guard *lineguard.Guard, log *slog.Logger) error {

@@ -276,7 +276,7 @@ func TestHostileLines(t *testing.T) {
 	answers, out := io.Pipe()
 	done := make(chan error, 1)
 	env := newEnv(t)
-	go func() { done <- Serve(t.Context(), env, in, out, Options{Log: env.Log}) }()
+	go func() { done <- Serve(t.Context(), env, in, out, Options{Log: env.Log, Results: t.TempDir()}) }()
 	go func() {
 		for _, line := range []string{
 			"not json", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `[]`, "", `{"jsonrpc":"2.0"}`,
@@ -313,7 +313,7 @@ func TestPipedRequestsAreAnswered(t *testing.T) {
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"svc_assess","arguments":{"root":"` + fixture + `"}}}
 `
 	env := newEnv(t)
-	is.NoErr(Serve(t.Context(), env, io.NopCloser(strings.NewReader(requests)), nopCloser{&out}, Options{Log: env.Log}))
+	is.NoErr(Serve(t.Context(), env, io.NopCloser(strings.NewReader(requests)), nopCloser{&out}, Options{Log: env.Log, Results: t.TempDir()}))
 	is.Equal(strings.Count(out.String(), "\n"), 2)
 	is.True(strings.Contains(out.String(), `"id":2`))
 	is.True(strings.Contains(out.String(), "debian-11"))

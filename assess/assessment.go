@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"svc/assess/hazards"
 )
 
 // Schema names the form of assessment.json; it changes when a field is renamed,
@@ -61,6 +63,11 @@ type Assessment struct {
 	// AsShipped are the other files of /etc that packages name as configuration, by path:
 	// the package. They are asked while the machine is at hand.
 	AsShipped map[string]string `json:"-"`
+	// Strays are people's own programs among those of packages.
+	Strays []hazards.Stray `json:"-"`
+	// Apart are files in folders of people's own programs apart from /usr/local, such as a
+	// site's cgi-bin.
+	Apart []string `json:"-"`
 	// Unmet are what installed packages recommend and none that is installed meets, each by
 	// all of its names: rsyslog, system-log-daemon. Only dpkg says.
 	Unmet []string `json:"-"`
@@ -411,7 +418,10 @@ func JoinTitles(a, b string) string {
 type Remediation struct {
 	Type string `json:"type"` // hint or command
 	Text string `json:"text"`
-	// AfterData is a command for the target once it has the data.
+	// BeforeData is a command that runs as it stands on the target: once it has the role,
+	// and before it has the data.
+	BeforeData bool `json:"before_data,omitempty"`
+	// AfterData is one for the target once it has the data.
 	AfterData bool `json:"after_data,omitempty"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 	"svc/backend/visible"
 )
@@ -20,11 +21,8 @@ func (r *Reading) Finding(all ...Finding) {
 }
 
 // Hints and commands make remediations.
-func Hints(texts ...string) (r []Remediation) {
-	for _, t := range texts {
-		r = append(r, Remediation{Type: "hint", Text: t})
-	}
-	return r
+func Hints(texts ...string) []Remediation {
+	return sliced.Map(texts, func(t string) Remediation { return Remediation{Type: "hint", Text: t} })
 }
 
 func Command(text string) Remediation { return Remediation{Type: "command", Text: text} }
@@ -103,11 +101,8 @@ func (g *Gathering) Tell(summary string) []Finding {
 }
 
 // Resources names things of one scheme.
-func Resources(scheme string, names []string) (r []Resource) {
-	for _, n := range names {
-		r = append(r, Resource{scheme, n})
-	}
-	return r
+func Resources(scheme string, names []string) []Resource {
+	return sliced.Map(names, func(n string) Resource { return Resource{scheme, n} })
 }
 
 // Some joins the first few names, and says how many more there are.
@@ -128,11 +123,6 @@ func Plural(n int, what string) string {
 }
 
 // ThirdParty are the enabled origins that are not the distribution's.
-func (r *Reading) ThirdParty() (origins []Origin) {
-	for _, o := range r.A.Origins {
-		if o.ThirdParty && o.Enabled {
-			origins = append(origins, o)
-		}
-	}
-	return origins
+func (r *Reading) ThirdParty() []Origin {
+	return sliced.Filter(r.A.Origins, func(o Origin) bool { return o.ThirdParty && o.Enabled })
 }

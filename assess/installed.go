@@ -6,6 +6,7 @@ import (
 
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // Install notes a package that is installed.
@@ -18,20 +19,12 @@ func (m *Machine) Install(p Package) {
 
 // Installed is the installed package of a name, or nil.
 func (r *Reading) Installed(name string) *Package {
-	i := slices.IndexFunc(r.A.Packages, func(p Package) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &r.A.Packages[i]
+	return sliced.Pointer(r.A.Packages, func(p Package) bool { return p.Name == name })
 }
 
 // InstalledPrefix is the first installed package whose name begins so.
 func (m *Machine) InstalledPrefix(prefix string) *Package {
-	i := slices.IndexFunc(m.A.Packages, func(p Package) bool { return strings.HasPrefix(p.Name, prefix) })
-	if i < 0 {
-		return nil
-	}
-	return &m.A.Packages[i]
+	return sliced.Pointer(m.A.Packages, func(p Package) bool { return strings.HasPrefix(p.Name, prefix) })
 }
 
 // PackageOf is the first of the packages that is installed.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"svc/assess/conf"
 )
@@ -19,15 +20,16 @@ func (m *Machine) Start(name string) []byte {
 // InParallel calls do for every item, on several goroutines, for as long as ctx
 // lasts.
 func InParallel[T any](ctx context.Context, items []T, do func(T)) {
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < len(items) && ctx.Err() == nil; i += workers {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(items) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				do(items[i])
 			}
 		})
 	}
-	wg.Wait()
+	all.Wait()
 }
 
 // NumberedLines are a text's lines without space around them, from 1 on.

@@ -12,6 +12,7 @@ import (
 // candidates are the files that may be programs of nobody, with whose they are.
 type candidates struct {
 	Files   []programs.File
+	Helpers []string          // programs that no bare name calls, where packages keep theirs
 	Targets map[string]string // of links of PATH, to where they lead in the end
 	Aliases [][2]string       // folders that are links to others: /bin/ to /usr/bin/
 	Owner   map[string]string // package, by path; empty where none is known

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"svc/backend/secret"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -26,12 +27,7 @@ var places = tsv.List(placesTSV, 3, func(c []string) place { return place{c[0], 
 
 // kept says what places.tsv has of a file; the first row that fits counts.
 func kept(file string) string {
-	for _, p := range places() {
-		if p.fits(file) {
-			return p.what
-		}
-	}
-	return ""
+	return sliced.First(places(), func(p place) bool { return p.fits(file) }).what
 }
 
 func (p place) fits(file string) bool {

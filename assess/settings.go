@@ -14,10 +14,7 @@ func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // ParseSettings reads "key SEP value" lines; an empty separator is any space.
 func ParseSettings(file, text, sep string) iter.Seq[Setting] {
 	return func(yield func(Setting) bool) {
-		n := 0
-		for line := range strings.Lines(text) {
-			n++
-			line = strings.TrimSpace(line)
+		for n, line := range NumberedLines(text) {
 			if line == "" || line[0] == '#' || line[0] == ';' {
 				continue
 			}

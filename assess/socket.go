@@ -43,10 +43,7 @@ func (s Socket) DrawnByKernel() bool { return s.Port >= drawn[0][0] && s.Port <=
 
 // listens reports whether the program of a socket listens at a port of a machine.
 func (r *Running) listens(s Socket, port int) bool {
-	for _, other := range r.Sockets {
-		if other.Port == port && other.Program == s.Program && other.Transport() == s.Transport() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Sockets, func(other Socket) bool {
+		return other.Port == port && other.Program == s.Program && other.Transport() == s.Transport()
+	})
 }

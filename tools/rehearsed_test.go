@@ -27,12 +27,10 @@ func TestAnAgentReadsARehearsalBeforeAnythingIsMoved(t *testing.T) {
 	}
 	b, err := evidence.Document(d)
 	is.NoErr(err)
-	staging, err := artifact.Stage(dir, evidence.RehearsalFile, artifact.Files{evidence.RehearsalFile: b})
-	is.NoErr(err)
 	key, err := env.LocalKey()
 	is.NoErr(err)
-	is.NoErr(evidence.SignOwn(staging, key, &attest.RehearsalPredicate{Level: string(d.Level)}))
-	is.NoErr(staging.Commit())
+	_, err = evidence.WriteOwn(dir, evidence.RehearsalFile, artifact.Files{evidence.RehearsalFile: b}, key, &attest.RehearsalPredicate{Level: string(d.Level)})
+	is.NoErr(err)
 
 	call := func() (any, error) {
 		return verification.VerifyAny(t.Context(), env, verification.Call{Input: verification.Input{Rehearsal: dir}})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc/backend/osfile"
+	"svc/backend/sliced"
 )
 
 // limit is how many writes a rolling window has room for.
@@ -104,13 +105,7 @@ func (c Cap) Take(ctx context.Context) error {
 
 // recent are the writes that still count: those of the longest window.
 func recent(made []Reading, now Reading) []Reading {
-	kept := []Reading{}
-	for _, r := range made {
-		if r.age(now) < limits[len(limits)-1].window {
-			kept = append(kept, r)
-		}
-	}
-	return kept
+	return append([]Reading{}, sliced.Filter(made, func(r Reading) bool { return r.age(now) < limits[len(limits)-1].window })...)
 }
 
 // refusal is why a write must wait, for the longest of the waits; nil where it

@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"svc/assess/host"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -126,11 +127,8 @@ func (m match) fill(s string) string {
 	return s
 }
 
-func (m match) fillAll(all []string) (filled []string) {
-	for _, s := range all {
-		filled = append(filled, m.fill(s))
-	}
-	return filled
+func (m match) fillAll(all []string) []string {
+	return sliced.Map(all, m.fill)
 }
 
 // plain is what a star may stand for: no option, no folder, nothing of a shell.

@@ -21,6 +21,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -31,21 +32,13 @@ var etcRows string
 
 var etc = sync.OnceValue(func() map[string][]string { return tsv.Words(etcRows) })
 
-// templates are the files that installation copies into /etc and then forgets:
+// templateRows are the files that installation copies into /etc and then forgets:
 // one that is still equal to its template is nobody's work.
-var templates = map[string]string{
-	"/etc/profile": "usr/share/base-files/profile",
-	"/etc/motd":    "usr/share/base-files/motd",
+//
+//go:embed templates.tsv
+var templateRows string
 
-	"/etc/nsswitch.conf":        "usr/share/libc-bin/nsswitch.conf",
-	"/etc/inputrc":              "usr/share/readline/inputrc",
-	"/etc/adduser.conf":         "usr/share/adduser/adduser.conf",
-	"/etc/environment":          "",
-	"/etc/hosts.allow":          "",
-	"/etc/hosts.deny":           "",
-	"/etc/security/opasswd":     "",
-	"/etc/ca-certificates.conf": "",
-}
+var templates = sync.OnceValue(func() map[string][]string { return tsv.Words(templateRows) })
 
 // ReadConfiguration lists what of /etc is not as packages made it.
 func ReadConfiguration(m *assess.Machine) {
@@ -113,10 +106,7 @@ func (w *walk) dir(dir string, depth int) {
 
 // missing adds the files of packages that are not there any more.
 func missing(m *assess.Machine, w *walk) {
-	there := make(map[string]bool, len(w.files))
-	for _, f := range w.files {
-		there[f.path] = true
-	}
+	there := sliced.SetOf(w.files, func(f found) string { return f.path })
 	for file, c := range m.Book.Conffiles {
 		if there[file] || c.Obsolete || !strings.HasPrefix(file, "/etc/") {
 			continue
@@ -216,17 +206,17 @@ func describe(m *assess.Machine, c *assess.ConfigFile, info fs.FileInfo) {
 // untouched reports whether a file is as installation copied it. What no
 // template tells apart counts as a person's.
 func untouched(m *assess.Machine, file string) bool {
-	template, ok := templates[file]
+	template, ok := templates()[file]
 	if !ok {
 		return false
 	}
-	if template == "" {
+	if len(template) == 0 {
 		return !slices.ContainsFunc(strings.Split(m.Peek(file[1:]), "\n"), func(line string) bool {
 			line = strings.TrimSpace(line)
 			return line != "" && line[0] != '#'
 		})
 	}
-	return m.Peek(file[1:]) == m.Peek(template)
+	return m.Peek(file[1:]) == m.Peek(template[0])
 }
 
 // newer tells the files that managers put beside one that was edited: what the package

@@ -11,14 +11,14 @@ import (
 	"svc/backend/tsv"
 )
 
-// factFile is a file of which some settings are facts as they stand.
+// factFile is a file of which some settings are facts as they stand, or that it is there.
 type factFile struct {
 	area string
 	file string   // may end in a pattern: /etc/modprobe.d/*.conf
 	sep  string   // between key and value; empty is any space
-	keys []string // all where there are none; in lower case
+	keys []string // all where there are none; in lower case; of what is there, the value
 	own  bool     // only what is not as a package made it
-	name string   // of the one setting of a file that has no keys
+	name string   // of the one setting of a file that has no keys, and of what is there
 }
 
 //go:embed facts.tsv
@@ -29,15 +29,25 @@ var factFiles = tsv.List(factRows, 6, func(c []string) factFile {
 	return factFile{area: c[0], file: c[1], sep: c[2], keys: strings.FieldsFunc(c[3], func(r rune) bool { return r == ',' }), own: c[4] == "own", name: c[5]}
 })
 
+// isThere stands in the table where what parts key and value would: the file is the fact.
+const isThere = "there"
+
 // ReadFacts reads what the files of the table say.
 func ReadFacts(m *assess.Machine) {
 	for _, f := range factFiles() {
 		files := []string{f.file}
-		if strings.Contains(f.file, "*") {
+		several, there := strings.Contains(f.file, "*"), f.sep == isThere
+		if several || there {
 			files = m.Glob(f.file)
 		}
 		for _, file := range files {
-			if !f.own || m.IsLocal(file) || m.ChangedConffile(file) {
+			switch {
+			case f.own && !m.IsLocal(file) && !m.ChangedConffile(file):
+			case there && several:
+				m.Fact(f.area, f.name, path.Base(file), assess.Evidence{Path: file})
+			case there:
+				m.Fact(f.area, f.name, f.keys[0], assess.Evidence{Path: file})
+			default:
 				factsOf(m, f, file)
 			}
 		}
@@ -48,10 +58,8 @@ func ReadFacts(m *assess.Machine) {
 	apparmor(m)
 	fips(m)
 	pam(m)
-	joined(m)
 	sudoRules(m)
 	logrotate(m)
-	linger(m)
 }
 
 // factsOf reads one file of the table.
@@ -81,14 +89,6 @@ func releaseFacts(m *assess.Machine) {
 		if line := assess.FirstLine(m.Peek(file)); line != "" {
 			m.Fact("release", path.Base(file), line, assess.Evidence{Path: "/" + file, Line: 1})
 		}
-	}
-}
-
-// linger notes the users whose services run without them being logged in.
-func linger(m *assess.Machine) {
-	names, _ := m.Files("var/lib/systemd/linger") // made when the first user asks for it
-	for _, user := range names {
-		m.Fact("systemd", "linger", user, assess.Evidence{Path: "/var/lib/systemd/linger/" + user, Line: 0})
 	}
 }
 
@@ -127,11 +127,9 @@ func logrotate(m *assess.Machine) {
 
 // parseLogrotate reads blocks of logs and directives; scripts are left out.
 func parseLogrotate(file, text string) (rules []assess.Setting) {
-	n, script := 0, false
+	script := false
 	var logs []string
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(line)
+	for n, line := range assess.NumberedLines(text) {
 		f := strings.Fields(line)
 		switch {
 		case len(f) == 0 || f[0][0] == '#':
@@ -175,24 +173,4 @@ func pam(m *assess.Machine) {
 			}
 		}
 	})
-}
-
-// joins are what a machine has that a domain took in.
-var joins = []struct{ key, file string }{
-	{"keytab", "etc/krb5.keytab"},
-	{"samba secrets", "var/lib/samba/private/secrets.tdb"},
-	{"sssd cache", "var/lib/sss/db"},
-	{"ipa client", "etc/ipa/default.conf"},
-	{"realmd", "var/lib/realmd"},
-	{"pbis", "etc/pbis"},
-	{"centrify", "etc/centrifydc"},
-	{"vas", "etc/opt/quest/vas/vas.conf"},
-}
-
-func joined(m *assess.Machine) {
-	for _, j := range joins {
-		if m.Exists(j.file) {
-			m.Fact("directory", j.key, "there", assess.Evidence{Path: "/" + j.file, Line: 0})
-		}
-	}
 }

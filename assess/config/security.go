@@ -114,21 +114,12 @@ func profile(m *assess.Machine, file string) {
 	}
 }
 
-// fips notes whether the machine keeps to FIPS 140, by the mark of its
-// installation or what its kernel is started with.
+// fips notes whether the machine keeps to FIPS 140 by what its kernel is started with; the
+// mark of its installation is in the table.
 func fips(m *assess.Machine) {
-	if m.Exists("etc/system-fips") {
-		m.Fact("fips", "system-fips", "there", assess.Evidence{Path: "/etc/system-fips", Line: 0})
-	}
 	for _, f := range m.Facts("boot") {
 		if slices.Contains(strings.Fields(f.Value), "fips=1") {
 			m.Fact("fips", "kernel", "fips=1", f.Evidence)
-		}
-	}
-	policies, _ := m.Files("etc/crypto-policies/policies") // with EL8 and later; its state is that of the policy's file
-	for _, name := range policies {
-		if strings.HasSuffix(name, ".pol") && m.IsLocal("/etc/crypto-policies/policies/"+name) {
-			m.Fact("crypto-policy", "own policy", name, assess.Evidence{Path: "/etc/crypto-policies/policies/" + name, Line: 0})
 		}
 	}
 }

@@ -78,36 +78,19 @@ func multipath(m *assess.Machine) {
 	}
 }
 
-// loaders are boot loaders by the files that they start from.
-var loaders = []struct{ kind, file string }{
-	{"grub2", "boot/grub2/grub.cfg"},
-	{"grub2", "boot/grub/grub.cfg"},
-	{"grub-legacy", "boot/grub/grub.conf"},
-	{"grub-legacy", "boot/grub/menu.lst"},
-	{"extlinux", "boot/extlinux.conf"},
-	{"extlinux", "boot/extlinux/extlinux.conf"},
-	{"syslinux", "boot/syslinux/syslinux.cfg"},
-	{"lilo", "etc/lilo.conf"},
-	{"zipl", "etc/zipl.conf"},
-	{"systemd-boot", "boot/loader/loader.conf"},
-	{"systemd-boot", "boot/efi/loader/loader.conf"},
-}
-
 // efiFolders are where the EFI's partition has vendors' loaders.
 var efiFolders = []string{"boot/efi/EFI", "efi/EFI", "boot/EFI"}
 
-// bootLoaders notes what boots the machine, and with which arguments where
-// that stands in a file of the loader alone.
+// bootLoaders notes with which arguments the loaders of the table start the machine, where
+// that stands in a file of theirs alone, and what the EFI has.
 func bootLoaders(m *assess.Machine) {
-	found := false
-	for _, l := range loaders {
-		if !m.Exists(l.file) {
+	state := assess.SourceAbsent
+	for _, f := range m.Facts("boot") {
+		if f.Key != "loader" {
 			continue
 		}
-		found = true
-		m.Fact("boot", "loader", l.kind, assess.Evidence{Path: "/" + l.file, Line: 0})
-		if l.kind != "grub2" {
-			kernelArguments(m, l.file)
+		if state = assess.SourceOK; f.Value != "grub2" {
+			kernelArguments(m, f.Evidence.Path[1:])
 		}
 	}
 	for _, dir := range efiFolders {
@@ -118,10 +101,6 @@ func bootLoaders(m *assess.Machine) {
 		if assess.StateOf(err) == assess.SourceUnreadable {
 			m.Outcome("boot.efi", dir, err)
 		}
-	}
-	state := assess.SourceAbsent
-	if found {
-		state = assess.SourceOK
 	}
 	m.Source("boot.loader", state, "/boot")
 }

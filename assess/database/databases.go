@@ -65,18 +65,28 @@ var namedOnly = tsv.List(engineRows, 4, func(c []string) engine {
 // something, or is closed.
 func named(m *assess.Machine, e engine) {
 	d := assess.Database{Engine: e.engine, Directory: e.dir, Port: e.port}
-	if p := m.Installed(e.pkg); p != nil {
-		d.Version, d.Package, d.Evidence = pkgversion.Upstream(p.Version), p.Name, assess.Evidence{Path: m.Book.Database, Line: 0}
+	if from(m, &d, "", e.pkg) {
+		d.Evidence = assess.Evidence{Path: m.Book.Database, Line: 0}
 		addDatabase(m, d)
 		return
 	}
 	if e.dir == "" {
 		return
 	}
-	if files, err := m.Files(inside(e.dir)); len(files) > 0 || errors.Is(err, fs.ErrPermission) {
+	if files, err := m.Files(datadir.Inside(e.dir)); len(files) > 0 || errors.Is(err, fs.ErrPermission) {
 		d.Evidence = assess.Evidence{Path: e.dir, Line: 0}
 		addDatabase(m, d)
 	}
+}
+
+// from notes the first of the packages that is installed, where % stands for a version, as
+// the one that an engine is from; false where none is.
+func from(m *assess.Machine, d *assess.Database, version string, names ...string) bool {
+	if d.Package = m.PackageOf(names, version); d.Package == "" {
+		return false
+	}
+	d.Version = pkgversion.Upstream(m.Installed(d.Package).Version)
+	return true
 }
 
 func hasDatabase(m *assess.Machine, engine string) bool {
@@ -117,13 +127,10 @@ func following(m *assess.Machine, pattern string, depth int) []string {
 	return m.Glob(pattern)
 }
 
-// inside is a directory of the machine as its file system takes it.
-func inside(dir string) string { return cmp.Or(strings.TrimPrefix(path.Clean("/"+dir), "/"), ".") }
-
 // stated reads the file in which data say what made them. That a directory is
 // closed is not that it says nothing.
 func stated(m *assess.Machine, engine, dir, name string) string {
-	file := path.Join(inside(dir), name)
+	file := path.Join(datadir.Inside(dir), name)
 	b, err := m.ReadSmall(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.Outcome("databases."+engine+".data", file, err)
@@ -223,14 +230,11 @@ func include(m *assess.Machine, d *assess.Database, from, pattern string, depth 
 // bareCluster adds a cluster that is known by its data alone.
 func bareCluster(m *assess.Machine, dir string) {
 	d := assess.Database{Engine: "postgresql", Name: path.Base(strings.TrimSuffix(dir, "/data")), Directory: dir, Port: 5432, Evidence: assess.Evidence{Path: path.Join(dir, "PG_VERSION"), Line: 0}}
-	if d.DataVersion = stated(m, "postgresql", dir, "PG_VERSION"); d.DataVersion == "" && !m.Exists(path.Join(inside(dir), "PG_VERSION")) {
+	if d.DataVersion = stated(m, "postgresql", dir, "PG_VERSION"); d.DataVersion == "" && !m.Exists(path.Join(datadir.Inside(dir), "PG_VERSION")) {
 		return // an empty folder is no cluster; a closed one is noted
 	}
-	configure(m, &d, path.Join(dir, "postgresql.conf"), m.Peek(path.Join(inside(dir), "postgresql.conf")), 0)
-	short := strings.ReplaceAll(d.DataVersion, ".", "")
-	if d.Package = m.PackageOf([]string{"postgresql" + short + "-server", "rh-postgresql" + short + "-postgresql-server", "postgresql-server", "postgresql" + short, "postgresql"}, ""); d.Package != "" {
-		d.Version = pkgversion.Upstream(m.Installed(d.Package).Version)
-	}
+	configure(m, &d, path.Join(dir, "postgresql.conf"), m.Peek(path.Join(datadir.Inside(dir), "postgresql.conf")), 0)
+	from(m, &d, strings.ReplaceAll(d.DataVersion, ".", ""), "postgresql%-server", "rh-postgresql%-postgresql-server", "postgresql-server", "postgresql%", "postgresql")
 	addDatabase(m, d)
 }
 
@@ -260,7 +264,7 @@ func myDatabase(m *assess.Machine, s myServer) bool {
 	if engine, p := myServerPackage(m); p != nil && s.dir != "" && !strings.Contains(s.dir, "/opt/rh/") {
 		d.Engine, d.Package, d.Version = engine, p.Name, pkgversion.Upstream(p.Version)
 	}
-	there := m.Exists(path.Join(inside(s.dir), "ibdata1")) || m.Exists(path.Join(inside(s.dir), "mysql"))
+	there := m.Exists(path.Join(datadir.Inside(s.dir), "ibdata1")) || m.Exists(path.Join(datadir.Inside(s.dir), "mysql"))
 	if s.dir == "" || !there && d.Package == "" {
 		return false
 	}
@@ -285,7 +289,7 @@ func myVersion(m *assess.Machine, d *assess.Database) {
 			return
 		}
 	}
-	dir := inside(d.Directory)
+	dir := datadir.Inside(d.Directory)
 	if v := datadir.LastUpgrade([]byte(m.Peek(path.Join(dir, datadir.UpgradeHistory)))); v != "" {
 		d.Engine, d.DataVersion, d.Evidence = "mysql", v, assess.Evidence{Path: path.Join(d.Directory, datadir.UpgradeHistory), Line: 0}
 		return
@@ -324,8 +328,9 @@ func redis(m *assess.Machine, commands []invocation) {
 		redisCommand(m, c)
 	}
 	for _, engine := range []string{"redis", "valkey"} {
-		if p := redisPackage(m, engine); p != nil && !hasDatabase(m, engine) {
-			addDatabase(m, assess.Database{Engine: engine, Version: pkgversion.Upstream(p.Version), Directory: "/var/lib/" + engine, Port: 6379, Package: p.Name, Evidence: assess.Evidence{Path: m.Book.Database, Line: 0}})
+		d := assess.Database{Engine: engine, Directory: "/var/lib/" + engine, Port: 6379, Evidence: assess.Evidence{Path: m.Book.Database, Line: 0}}
+		if from(m, &d, "", engine+"-server", engine) && !hasDatabase(m, engine) {
+			addDatabase(m, d)
 		}
 	}
 }
@@ -391,16 +396,10 @@ func redisCommand(m *assess.Machine, c invocation) {
 	}
 }
 
-func redisPackage(m *assess.Machine, engine string) *assess.Package {
-	return cmp.Or(m.Installed(engine+"-server"), m.Installed(engine))
-}
-
 func redisDatabase(m *assess.Machine, i redisInstance) {
 	d := assess.Database{Engine: i.engine, Directory: i.dir, Port: i.port, Evidence: assess.Evidence{Path: i.file, Line: 0}}
-	if p := redisPackage(m, i.engine); p != nil {
-		d.Package, d.Version = p.Name, pkgversion.Upstream(p.Version)
-	}
-	file := path.Join(inside(i.dir), i.dump)
+	from(m, &d, "", i.engine+"-server", i.engine)
+	file := path.Join(datadir.Inside(i.dir), i.dump)
 	head, err := m.Head(file, 256)
 	if assess.StateOf(err) == assess.SourceUnreadable {
 		m.Outcome("databases."+i.engine+".data", file, err)
@@ -459,10 +458,8 @@ func mongodbSettings(m *assess.Machine, file string) assess.Database {
 }
 
 func mongodbDatabase(m *assess.Machine, d assess.Database) {
-	if d.Package = m.PackageOf([]string{"mongodb-org-server", "mongodb-server", "mongodb-server-core", "rh-mongodb36-mongodb-server"}, ""); d.Package != "" {
-		d.Version = pkgversion.Upstream(m.Installed(d.Package).Version)
-	}
-	d.DataVersion = datadir.WiredTiger(string(m.Start(path.Join(inside(d.Directory), "WiredTiger"))))
+	from(m, &d, "", "mongodb-org-server", "mongodb-server", "mongodb-server-core", "rh-mongodb36-mongodb-server")
+	d.DataVersion = datadir.WiredTiger(string(m.Start(path.Join(datadir.Inside(d.Directory), "WiredTiger"))))
 	addDatabase(m, d)
 }
 
@@ -530,13 +527,11 @@ func ldapDatabase(m *assess.Machine, settings iter.Seq[assess.Setting], director
 		return
 	}
 	for _, b := range ldapBackends {
-		if m.Exists(path.Join(inside(d.Directory), b.file)) {
+		if m.Exists(path.Join(datadir.Inside(d.Directory), b.file)) {
 			d.DataVersion = b.form
 		}
 	}
-	if d.Package = m.PackageOf([]string{"slapd", "openldap-servers", "openldap2", "openldap"}, ""); d.Package != "" {
-		d.Version = pkgversion.Upstream(m.Installed(d.Package).Version)
-	}
+	from(m, &d, "", "slapd", "openldap-servers", "openldap2", "openldap")
 	addDatabase(m, d)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/datadir"
 	"svc/assess/services"
 )
 
@@ -88,7 +89,7 @@ func (c *invocation) read(m *assess.Machine, file string) {
 		case "Environment":
 			c.assign(quotedWords(value), assess.Evidence{Path: file, Line: n})
 		case "EnvironmentFile":
-			c.assign(strings.Split(m.Peek(inside(strings.TrimPrefix(value, "-"))), "\n"), assess.Evidence{Path: file, Line: n})
+			c.assign(strings.Split(m.Peek(datadir.Inside(strings.TrimPrefix(value, "-"))), "\n"), assess.Evidence{Path: file, Line: n})
 		case "ExecStart":
 			if words := quotedWords(value); len(words) == 0 || len(c.words) == 0 {
 				c.words, c.evidence = words, assess.Evidence{Path: file, Line: n}

@@ -45,7 +45,7 @@ func (r *reader) configuration(src Source) {
 
 // configurationFiles are the files of a database's configuration, by path.
 func (r *reader) configurationFiles(src Source) []string {
-	config := inside(src.Config)
+	config := Inside(src.Config)
 	switch {
 	case src.Engine == "postgresql" && src.Config != "":
 		return []string{path.Join(config, "postgresql.conf"), path.Join(r.dir, "postgresql.auto.conf"), path.Join(config, "pg_hba.conf")}

@@ -22,7 +22,7 @@ var engines = map[string]func(*reader){
 // known by name the size is counted.
 func Read(fsys host.FS, src Source) Statement {
 	s := Statement{Facts: []Fact{}, Databases: []Catalog{}, Engines: []Count{}, Auth: []Count{}, Replication: []string{}, Unread: []string{}}
-	r := &reader{fsys, inside(src.Directory), &s}
+	r := &reader{fsys, Inside(src.Directory), &s}
 	if r.dir == wholeDisk {
 		s.Unread = append(s.Unread, "no folder of its own is known: it keeps its data in memory, or its settings do not say where")
 		return s

@@ -10,7 +10,7 @@ import (
 // Names are the databases within a server, by its files, sorted; those of the
 // server's own are left out. It is nil where the files do not say.
 func Names(fsys host.FS, src Source) (names []string) {
-	r := &reader{fsys, inside(src.Directory), &Statement{}}
+	r := &reader{fsys, Inside(src.Directory), &Statement{}}
 	switch {
 	case r.dir == wholeDisk:
 	case src.Engine == "postgresql":

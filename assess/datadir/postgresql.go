@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"svc/assess/datadir/pgfile"
+	"svc/backend/sliced"
 )
 
 // cluster is a cluster of PostgreSQL that is read.
@@ -135,10 +136,7 @@ func (c *cluster) readDatabases() {
 
 // layout is that of the cluster's version, or that of no version.
 func (c *cluster) layout() databaseLayout {
-	if i := slices.IndexFunc(databaseLayouts, func(l databaseLayout) bool { return c.major >= l.from }); i >= 0 {
-		return databaseLayouts[i]
-	}
-	return databaseLayout{}
+	return sliced.First(databaseLayouts, func(l databaseLayout) bool { return c.major >= l.from })
 }
 
 // tableOfDatabases is pg_database, row by row.

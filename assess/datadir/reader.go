@@ -30,8 +30,8 @@ type reader struct {
 // one that keeps all in memory, or whose setting is empty.
 const wholeDisk = "."
 
-// inside is a path as the machine's file system takes it.
-func inside(name string) string {
+// Inside is a path as the machine's file system takes it.
+func Inside(name string) string {
 	if name = strings.TrimPrefix(path.Clean("/"+name), "/"); name == "" {
 		return wholeDisk
 	}

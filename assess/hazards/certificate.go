@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // weaknesses are what newer releases refuse of a certificate.
@@ -75,11 +76,20 @@ func (m *Machine) certificates(name string) []*x509.Certificate {
 	})
 }
 
+// anchor reports whether a file is among the authorities that people had the machine trust
+// (update-ca-certificates(8), update-ca-trust(8)).
+func anchor(name string) bool {
+	return slices.ContainsFunc([]string{"/usr/local/share/ca-certificates/", "/etc/pki/ca-trust/source/anchors/", "/etc/pki/trust/anchors/"}, func(folder string) bool { return strings.HasPrefix(name, folder) })
+}
+
+// askCertificate passes over authorities of the lax that nobody trusts: what signed itself
+// and is only served is refused as it was.
 func askCertificate(m *Machine, q *question, found *Match) {
 	for _, name := range m.Certificates {
-		if slices.ContainsFunc(m.certificates(name), weaknesses[q.args[0]]) {
-			found.named(name)
-			found.file(name, 0)
+		if slices.ContainsFunc(m.certificates(name), func(c *x509.Certificate) bool {
+			return weaknesses[q.args[0]](c) && (q.args[0] != "lax" || !selfSigned(c) || anchor(name))
+		}) {
+			found.stands(name, Place{name, 0})
 		}
 	}
 }

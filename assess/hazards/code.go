@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,113 +12,6 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/tsv"
 )
-
-// codeRoots are where people keep programs of their own.
-var codeRoots = []string{
-	"/usr/local/bin", "/usr/local/sbin", "/usr/local/lib", "/usr/local/libexec", "/usr/local/share", "/opt", "/srv", "/var/www", "/root", "/home", "/usr/lib/cgi-bin",
-	"/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly", "/etc/init.d",
-}
-
-// Bounds of the search for programs: folders that are entered, how deep, files that are
-// read, their bytes, and how many files without an ending a folder may have for these
-// to be looked at, for a program's name often has none and data have many.
-const (
-	maxCodeFolders = 4000
-	maxCodeDepth   = 8
-	maxCode        = 3000
-	maxCodeBytes   = 8 << 20
-	maxUnnamed     = 200
-)
-
-// others are folders of what other people wrote, which is brought anew for each version.
-var others = []string{"node_modules", "vendor", "__pycache__", "objects"}
-
-// languages are what programs are written in, by the endings of their names and by what
-// their first line names.
-var languages = []struct {
-	name    string
-	endings []string
-	runner  *lazyregexp.Regexp
-}{
-	{"python", []string{".py", ".pyw", ".wsgi"}, lazyregexp.New(`^#!.*\bpython[0-9.]*\b`)},
-	{"perl", []string{".pl", ".pm", ".pmc", ".psgi"}, lazyregexp.New(`^#!.*\bperl[0-9.]*\b`)},
-	{"ruby", []string{".rb", ".ru", ".rake"}, lazyregexp.New(`^#!.*\bruby[0-9.]*\b`)},
-	{"tcl", []string{".tcl"}, lazyregexp.New(`^#!.*\b(tclsh|wish|expect)[0-9.]*\b`)},
-}
-
-// code are the programs of people in a language.
-func (m *Machine) code(language string) []string {
-	if m.programs == nil {
-		m.programs = map[string][]string{}
-		m.findCode()
-	}
-	return m.programs[language]
-}
-
-// findCode looks through the folders, the uppermost first.
-func (m *Machine) findCode() {
-	bytes, read := 0, 0
-	folders := slices.Clone(codeRoots)
-	for n := 0; n < len(folders) && n < maxCodeFolders; n++ {
-		dir := folders[n]
-		below := map[string]bool{}
-		for _, name := range m.Files.Folders(dir) {
-			below[name] = true
-		}
-		names := slices.Sorted(slices.Values(m.Files.Names(dir)))
-		bare := 0
-		for _, name := range names {
-			if path.Ext(name) == "" {
-				bare++
-			}
-		}
-		for _, name := range names {
-			at := path.Join(dir, name)
-			switch folder := below[name]; {
-			case folder && entered(dir, name):
-				folders = append(folders, at)
-			case folder || !mayBeCode(name, bare) || m.Files.Link(at) != "":
-			case read == maxCode || bytes > maxCodeBytes:
-				m.unread = at
-			default:
-				text := m.Files.Text(at)
-				read, bytes = read+1, bytes+len(text)
-				if language := languageOf(name, text); language != "" {
-					m.programs[language] = append(m.programs[language], at)
-				}
-			}
-		}
-	}
-	if len(folders) > maxCodeFolders {
-		m.unread = folders[maxCodeFolders]
-	}
-	for _, names := range m.programs {
-		slices.Sort(names)
-	}
-}
-
-// entered reports whether a folder is one of people's own programs.
-func entered(dir, name string) bool {
-	packages := strings.HasSuffix(dir, "/site-packages") || strings.HasSuffix(dir, "/dist-packages")
-	return !packages && name[0] != '.' && !slices.Contains(others, name) && strings.Count(dir, "/") < maxCodeDepth
-}
-
-// mayBeCode reports whether a file of this name is worth a look.
-func mayBeCode(name string, bare int) bool {
-	ending := path.Ext(name)
-	return ending == "" && bare <= maxUnnamed || ending == ".cgi" || ending == ".fcgi" || languageOf(name, "") != ""
-}
-
-// languageOf is what a program is written in.
-func languageOf(name, text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	for _, l := range languages {
-		if slices.Contains(l.endings, path.Ext(name)) || l.runner.MatchString(first) {
-			return l.name
-		}
-	}
-	return ""
-}
 
 // Removal is something that a version of a language or of a library has no more.
 type Removal struct {
@@ -143,6 +35,13 @@ var removals = tsv.List(removalRows, 11, func(c []string) Removal {
 	return Removal{c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10]}
 })
 
+// Keys of hazards of what went: what they begin with, and how those end of which a
+// package brings it back.
+const (
+	codeKey     = "hazard.code."
+	packagedKey = ".packaged"
+)
+
 // removalTable is a hazard for each, two where a package of Debian brings it back, and
 // those of programs which were not read.
 var removalTable = sync.OnceValue(func() (t Table) {
@@ -151,7 +50,7 @@ var removalTable = sync.OnceValue(func() (t Table) {
 		t = append(t, r.row())
 		if r.Package != "" {
 			back := r.row()
-			back.setting, back.Key = false, back.Key+".packaged"
+			back.setting, back.Key = false, back.Key+packagedKey
 			back.Towards = Towards{any: []bound{{"debian", ">=", "13"}}}
 			back.Severity = "medium"
 			back.Do = "$data apt-get install -y " + r.Package
@@ -170,7 +69,7 @@ var apart = lazyregexp.New(`[^a-z0-9]+`)
 func (r Removal) row() *Row {
 	where := strings.Trim(apart.ReplaceAllString(strings.ToLower(r.Software+" "+r.Since+" "+r.Shown), "-"), "-")
 	row := &Row{
-		setting: true, Key: "hazard.code." + where, Severity: "high", Towards: Towards{any: []bound{{r.Software, ">=", r.Since}}}, Origin: r.Origin,
+		setting: true, Key: codeKey + where, Severity: "high", Towards: Towards{any: []bound{{r.Software, ">=", r.Since}}}, Origin: r.Origin,
 		Title: "Gone with " + r.Name + " " + r.Since + ": " + r.Shown, Do: r.Instead,
 		Text: "Programs use it, and stop there.",
 	}

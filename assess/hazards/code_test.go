@@ -41,6 +41,71 @@ func TestRemovals(t *testing.T) {
 	}
 }
 
+// TestProgramsAmongThoseOfPackages are read as are those in people's places: the folder that
+// is a person's whole, and one file of a folder that is a package's.
+func TestProgramsAmongThoseOfPackages(t *testing.T) {
+	is := is.New(t)
+	run, module, backend, page := "/usr/lib/own/bin/run", "/usr/lib/own/module.py", "/usr/lib/cups/backend/own", "/usr/lib/own/bin/page"
+	use := "#!/usr/bin/python3\nimport imp\n"
+	m := Example{[]part{
+		{partFile, run, use},
+		{partFile, module, use},
+		{partFile, backend, use},
+		{partFile, page, "#!/usr/bin/php\n<?php\necho implode($a, '; ');\n"},
+		{partFile, "/usr/lib/cups/backend/other", use},
+		{"release", "", "debian-11"},
+		{partPackage, "python3", "3.9"},
+		{partPackage, "php7.4-cli", "7.4"},
+	}}.machine()
+	m.Strays = []Stray{{run, "/usr/lib/own"}, {page, "/usr/lib/own"}, {backend, ""}}
+	places := map[string][]Place{}
+	for _, h := range Curated().Evaluate(m, &release.Release{Family: "debian", Version: "13"}) {
+		places[h.Key] = h.Places
+	}
+	is.Equal(places["hazard.code.python-3-12-imp.packaged"], []Place{{backend, 2}, {run, 2}, {module, 2}})
+	is.Equal(places["hazard.php.code-eight"], []Place{{page, 3}})
+}
+
+// TestJobsStandAnywhere: a script of the shell is looked at as a job is, wherever people
+// keep programs, and as one file among those of a package.
+func TestJobsStandAnywhere(t *testing.T) {
+	is := is.New(t)
+	probe, script := "/usr/lib/nagios/plugins/own", "/srv/a/b/c/tell.sh"
+	m := Example{[]part{
+		{partFile, probe, "#!/bin/sh\nlast -n 3\n"},
+		{partFile, script, "set -e\nlastlog | mail root\n"},
+		{partFile, "/srv/a/b/words", "#!/usr/bin/tool\nlastlog\n"},
+		{partFile, "/usr/lib/nagios/plugins/other", "#!/bin/sh\nlast -n 3\n"},
+		{"release", "", "debian-12"},
+	}}.machine()
+	m.Strays = []Stray{{probe, ""}}
+	hits := Curated().Evaluate(m, &release.Release{Family: "debian", Version: "13"})
+	i := slices.IndexFunc(hits, func(h Hit) bool { return h.Key == "hazard.login.last-debian" })
+	is.True(i >= 0)
+	is.Equal(hits[i].Places, []Place{{script, 2}, {probe, 2}})
+}
+
+// TestPreloadedLibraries: one that the plan brings for the target's server is no trouble.
+func TestPreloadedLibraries(t *testing.T) {
+	const key = "hazard.postgresql.preload"
+	for _, c := range []struct {
+		loads, brings string
+		told          bool
+	}{
+		{"pg_stat_statements,pg_cron", "postgresql-17-cron", false},
+		{"pg_stat_statements,pg_cron", "postgresql-17", true},
+		{"pg_cron,timescaledb", "postgresql-17-cron", true},
+		{"pgaudit", "postgresql17-pgaudit", false},
+	} {
+		t.Run(c.loads+" "+c.brings, func(t *testing.T) {
+			m := Example{[]part{{partFile, "/etc/postgresql/15/main/postgresql.conf", "shared_preload_libraries = '" + c.loads + "'"}, {"release", "", "debian-12"}}}.machine()
+			m.Brought = map[string]string{c.brings: ""}
+			hits := Curated().Evaluate(m, &release.Release{Family: "debian", Version: "13"})
+			is.New(t).Equal(slices.ContainsFunc(hits, func(h Hit) bool { return h.Key == key }), c.told)
+		})
+	}
+}
+
 // TestRemovalsAreQuiet: what has the same name and is something else is not told, nor what
 // packages and other people brought.
 func TestRemovalsAreQuiet(t *testing.T) {
@@ -60,6 +125,30 @@ func TestRemovalsAreQuiet(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOwnModulesAmongPips: in the folder of the whole machine's modules, those that a person
+// copied there are read, and those that pip lists are not.
+func TestOwnModulesAmongPips(t *testing.T) {
+	is := is.New(t)
+	dir := "/usr/local/lib/python3.11/dist-packages/"
+	own, theirs, old := dir+"own/a.py", dir+"theirs/a.py", dir+"old/a.py"
+	m := Example{[]part{
+		{partFile, own, "import telnetlib"},
+		{partFile, theirs, "import telnetlib"},
+		{partFile, dir + "Other_Name-1.0.dist-info/RECORD", "theirs/a.py,sha256=x,16\nOther_Name-1.0.dist-info/RECORD,,"},
+		{partFile, old, "import telnetlib"},
+		{partFile, dir + "Old-2.1.egg-info/PKG-INFO", "Name: Old"},
+		{"release", "", "debian-12"},
+		{partPackage, "python3", "3.11"},
+	}}.machine()
+	for _, h := range Curated().Evaluate(m, &release.Release{Family: "debian", Version: "13"}) {
+		if h.Key == "hazard.code.python-3-13-telnetlib.packaged" {
+			is.Equal(h.Places, []Place{{own, 1}})
+			return
+		}
+	}
+	t.Error("not told")
 }
 
 // TestScriptsThatWereNotRead are told by the first of them: where a folder has more than a

@@ -19,7 +19,7 @@ var Curated = sync.OnceValue(func() Table {
 	}
 	t, err := Read(dir)
 	if err == nil {
-		t, err = t.With(slices.Concat(settingTable(), removalTable()))
+		t, err = t.With(slices.Concat(settingTable(), removalTable(), functionTable()))
 	}
 	if err != nil {
 		panic(err)

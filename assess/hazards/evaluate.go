@@ -11,6 +11,7 @@ import (
 type Hit struct {
 	*Row
 	Match
+	files []string // of its places, as words of the target's bash
 }
 
 // Evaluate gives the rows that a machine meets on its way to a target; without one,
@@ -28,7 +29,7 @@ func (t Table) Evaluate(m *Machine, target *release.Release) (hits []Hit) {
 		match.Places = told
 		match.Pkgs = unique(match.Pkgs)
 		match.Names = unique(match.Names)
-		hits = append(hits, Hit{r, match})
+		hits = append(hits, Hit{r, match, m.words(told)})
 	}
 	return slices.DeleteFunc(slices.Clone(hits), func(h Hit) bool { return h.setting && said(h, hits) })
 }
@@ -52,10 +53,14 @@ func (r *Row) comesAlong(m *Machine, target *release.Release, places []Place) []
 }
 
 // said reports whether rows that were written of their own say where a setting stands:
-// that it is gone is then no more news.
+// that it is gone is then no more news. Of what a language has no more, one line may have
+// several, and each row says its own.
 func said(h Hit, hits []Hit) bool {
 	return len(h.Places) > 0 && !slices.ContainsFunc(h.Places, func(p Place) bool {
-		return !slices.ContainsFunc(hits, func(o Hit) bool { return !o.setting && slices.Contains(o.Places, p) })
+		return !slices.ContainsFunc(hits, func(o Hit) bool {
+			apart := strings.HasPrefix(h.Key, codeKey) && strings.HasPrefix(o.Key, codeKey) && o.Key != h.Key+packagedKey
+			return !o.setting && !apart && slices.Contains(o.Places, p)
+		})
 	})
 }
 
@@ -69,3 +74,6 @@ func unique(names []string) []string {
 func (h Hit) Summary(names func([]string) string) string {
 	return strings.ReplaceAll(h.Text, "{}", names(h.Names))
 }
+
+// Remedy is what to do about what was found.
+func (h Hit) Remedy() string { return fill(h.Do, h.files) }

@@ -262,6 +262,21 @@ func TestOneLineIsOneTrouble(t *testing.T) {
 	is.Equal(keys, []string{"hazard.bind.auto-dnssec", "hazard.named.alt-transfer-source"})
 }
 
+// TestALineMayHaveSeveralThatWent: what a package brings back hides nothing else of its line.
+func TestALineMayHaveSeveralThatWent(t *testing.T) {
+	is := is.New(t)
+	e, err := parseExample(`python3 3.11.2 ;; release: debian-12 ;; /usr/local/bin/a.py: import sys, spwd, crypt\n`)
+	is.NoErr(err)
+	target, _ := release.Lookup("debian-13")
+	keys := []string{}
+	for _, h := range Curated().Evaluate(e.machine(), &target) {
+		if len(h.Places) > 0 {
+			keys = append(keys, h.Key)
+		}
+	}
+	is.Equal(keys, []string{"hazard.code.python-3-13-crypt.packaged", "hazard.code.python-3-13-spwd"})
+}
+
 // TestWhatAPackageShippedStaysBehind: a program of the target does not read lines of the
 // source's packages, where it has files of its own.
 func TestWhatAPackageShippedStaysBehind(t *testing.T) {
@@ -303,4 +318,16 @@ func TestWhatAPackageShippedStaysBehind(t *testing.T) {
 	passwd.Files.(memory)["/etc/passwd"] = entry{text: "old:x:1000:1000::/:/bin/sh\n"}
 	is.Equal(keys(passwd), all) // what no package ships is read
 	is.Equal(len(table.Evaluate(ours, nil)), 0)
+}
+
+// TestAuthoritiesThatNobodyTrusts are no trouble of a machine that only serves them.
+func TestAuthoritiesThatNobodyTrusts(t *testing.T) {
+	is := is.New(t)
+	i := slices.IndexFunc(Curated(), func(r *Row) bool { return r.Key == "hazard.tls.cert-lax" })
+	m := Curated()[i].Shows.machine()
+	m.Files.(memory)["/etc/nginx/own.crt"] = m.Files.(memory)[m.Certificates[0]]
+	m.Certificates = append(m.Certificates, "/etc/nginx/own.crt")
+	found, ok := Curated()[i].When.met(m)
+	is.True(ok)
+	is.True(slices.Contains(found.Names, m.Certificates[0]) && !slices.Contains(found.Names, "/etc/nginx/own.crt"))
 }

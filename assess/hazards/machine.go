@@ -26,6 +26,12 @@ type Fact struct {
 	At               Place
 }
 
+// Stray is a program of people among those of packages.
+type Stray struct {
+	Path   string
+	Folder string // the uppermost one that it is in and no package has, if any
+}
+
 // Place is a line of a file; Line is 0 where the whole file is meant.
 type Place struct {
 	Path string
@@ -43,7 +49,9 @@ type Machine struct {
 	Own          []string          // files of /etc that are not as packages ship them
 	Shipped      map[string]string // those that are as a package ships them, by path: the package
 	Certificates []string          // files that hold the machine's own
+	Strays       []Stray           // people's own programs among those of packages
 	Files        Files
+	Placed       func(file string) string // where the target has a file; nil where it is as here
 
 	read     map[string][]line
 	ends     map[string]string // of links
@@ -80,6 +88,17 @@ func (m *Machine) lines(name string) []line {
 		}
 		return all
 	})
+}
+
+// words are the files of places as words of the target's bash, where it has them, once each.
+func (m *Machine) words(places []Place) (words []string) {
+	for _, p := range places {
+		if m.Placed != nil {
+			p.Path = m.Placed(p.Path)
+		}
+		words = asWord(words, p.Path)
+	}
+	return words
 }
 
 // once is what was found by a name before, or is found now and kept.

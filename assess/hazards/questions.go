@@ -106,12 +106,26 @@ func patterns(arg string) (all []string) {
 	return all
 }
 
+// scripts is the word for the files that people's programs of PHP are looked for by.
+const scripts = "@php"
+
 // files are those that an argument names.
 func (m *Machine) files(arg string) (all []string) {
 	for _, pattern := range patterns(arg) {
 		all = append(all, m.glob(pattern)...)
 	}
-	return all
+	for word := range strings.FieldsSeq(arg) {
+		for _, s := range m.Strays { // which no pattern finds
+			if word == "@code" || word == scripts && strings.Contains(m.Files.Text(s.Path), "<?php") {
+				all = append(all, s.Path)
+			}
+		}
+		if word == "@jobs" || word == "@code" {
+			all = append(all, m.code(shell)...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // texts are the files that an argument names whose lines are asked for, each by the name
@@ -150,6 +164,12 @@ func (f *Match) named(name string) {
 	f.Names, f.met = append(f.Names, name), true
 }
 
+// stands has a name among what was found, and where it is said.
+func (f *Match) stands(name string, at Place) {
+	f.named(name)
+	f.file(at.Path, at.Line)
+}
+
 // file has a line of a file among it; 0 is the file as a whole.
 func (f *Match) file(name string, n int) {
 	f.met = true
@@ -160,8 +180,7 @@ func (f *Match) file(name string, n int) {
 
 func askPath(m *Machine, q *question, found *Match) {
 	for _, name := range m.files(q.args[0]) {
-		found.named(name)
-		found.file(name, 0)
+		found.stands(name, Place{name, 0})
 	}
 }
 
@@ -169,8 +188,7 @@ func askOwn(m *Machine, q *question, found *Match) {
 	for _, pattern := range patterns(q.args[0]) {
 		for _, name := range m.Own {
 			if match, _ := path.Match(pattern, name); match {
-				found.named(name)
-				found.file(name, 0)
+				found.stands(name, Place{name, 0})
 			}
 		}
 	}
@@ -210,8 +228,7 @@ func askSet(m *Machine, q *question, found *Match) {
 		for _, l := range m.lines(name) {
 			for _, s := range statements(l.text) {
 				if q.rx[1].match(s[0]) && (len(q.args) == 2 || q.rx[2].match(s[1])) {
-					found.named(s[0])
-					found.file(name, l.n)
+					found.stands(s[0], Place{name, l.n})
 					break
 				}
 			}
@@ -287,8 +304,7 @@ func askSSHD(m *Machine, q *question, found *Match) {
 	m.sshd("/etc/ssh/sshd_config", 0, func(key, value string, at Place) {
 		first := !seen[strings.ToLower(key)]
 		if seen[strings.ToLower(key)] = true; first && q.rx[0].match(key) && (len(q.args) == 1 || q.rx[1].match(value)) {
-			found.named(key)
-			found.file(at.Path, at.Line)
+			found.stands(key, at)
 		}
 	})
 }
@@ -296,8 +312,7 @@ func askSSHD(m *Machine, q *question, found *Match) {
 func askMount(m *Machine, q *question, found *Match) {
 	for _, l := range m.mounted() {
 		if fits(q.args[0], l.kind) && (len(q.args) == 1 || slices.ContainsFunc(l.options, q.rx[1].match)) {
-			found.named(l.place)
-			found.file(l.at.Path, l.at.Line)
+			found.stands(l.place, l.at)
 		}
 	}
 }
@@ -320,8 +335,7 @@ func askMounts(m *Machine, q *question, found *Match) {
 			}
 			return strings.HasPrefix(path.Clean(before.place), strings.TrimSuffix(path.Clean(l.place), "/")+"/")
 		}) {
-			found.named(l.place)
-			found.file(l.at.Path, l.at.Line)
+			found.stands(l.place, l.at)
 		}
 	}
 }
@@ -329,8 +343,7 @@ func askMounts(m *Machine, q *question, found *Match) {
 func askKernel(m *Machine, q *question, found *Match) {
 	for _, w := range m.arguments() {
 		if q.rx[0].match(w.text) {
-			found.named(w.text)
-			found.file(w.at.Path, w.at.Line)
+			found.stands(w.text, w.at)
 		}
 	}
 	found.Names = slices.Compact(found.Names)
@@ -350,8 +363,7 @@ func askUnit(m *Machine, q *question, found *Match) {
 func askFact(m *Machine, q *question, found *Match) {
 	for _, f := range m.Facts {
 		if f.Area == q.args[0] && q.rx[1].match(f.Key) && (len(q.args) == 2 || q.rx[2].match(f.Value)) {
-			found.named(strings.TrimSpace(f.Key + " " + f.Value))
-			found.file(f.At.Path, f.At.Line)
+			found.stands(strings.TrimSpace(f.Key+" "+f.Value), f.At)
 		}
 	}
 }

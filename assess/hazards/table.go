@@ -13,8 +13,7 @@
 //	stops     why it stops the move, or -: see Stop
 //	title     a few words
 //	text      what happens; {} stands for what was found
-//	do        what to do about it; a command begins with "$ ", and one that is
-//	          for the target once it has the data with "$data "
+//	do        what to do about it; a command begins with "$ " or "$data ": see isCommand
 //	origin    the document that says so
 //	shows     a machine that meets it; see Example
 //	quiet     one that does not; - is one that has nothing
@@ -47,9 +46,16 @@ const (
 // Says is the reason in words.
 func (s Stop) Says() string {
 	return map[Stop]string{
-		Entry: "It stops the move, as it keeps people out.", Data: "It stops the move, as data would be lost or left behind.",
-		Boot: "It stops the move, as the target would not start or could not be reached.", Service: "It stops the move, as a service of the machine would not start.",
+		Entry: stops + "it keeps people out.", Data: stops + "data would be lost or left behind.",
+		Boot: stops + "the target would not start or could not be reached.", Service: stops + "a service of the machine would not start.",
 	}[s]
+}
+
+const stops = "It stops the move, as "
+
+// UnderWay is a summary as a step of a move has it, which goes on nevertheless.
+func UnderWay(summary string) string {
+	return strings.Replace(summary, stops, "Until it is mended, ", 1)
 }
 
 // Row is one hazard.
@@ -158,8 +164,13 @@ func (t Table) distinct(name string) error {
 // Check runs the examples of every row: the first must meet it, the other must not.
 func (t Table) Check() error {
 	for _, r := range t {
-		if _, ok := r.When.met(r.Shows.machine()); !ok {
+		shown := r.Shows.machine()
+		match, ok := r.When.met(shown)
+		switch {
+		case !ok:
 			return fmt.Errorf("%w: %s: the example that shows it does not meet its condition", ErrTable, r.Key)
+		case isCommand(r.Do) && strings.Contains(r.Do, filesMark) && len(shown.words(match.Places)) == 0:
+			return fmt.Errorf("%w: %s: its command has %s, and the example that shows it meets its condition by no file", ErrTable, r.Key, filesMark)
 		}
 		if _, ok := r.When.met(r.Quiet.machine()); ok {
 			return fmt.Errorf("%w: %s: the example that is quiet meets its condition", ErrTable, r.Key)

@@ -27,9 +27,6 @@ func unreadRow() *Row {
 	return row
 }
 
-// scripts is the word for the files that people's programs of PHP are looked for by.
-const scripts = "@php"
-
 // unreadScripts is the hazard of scripts in PHP that were not looked at, for those are found
 // by patterns, each of which finds so many.
 func unreadScripts() *Row {

@@ -83,10 +83,19 @@ var special = [...]struct {
 	flag fs.FileMode
 }{{0o4000, fs.ModeSetuid}, {0o2000, fs.ModeSetgid}, {0o1000, fs.ModeSticky}}
 
-func (e Entry) Mode() fs.FileMode {
-	mode := fs.FileMode(e.Status.Mode&0o777) | types[e.Status.Mode&typeBits]
+// Mode is the file's type and permissions.
+func (e Entry) Mode() fs.FileMode { return Mode(e.Status.Mode) }
+
+// Mode converts a mode as Linux has it. A type that Linux doesn't have is
+// fs.ModeIrregular.
+func Mode(unix uint32) fs.FileMode {
+	kind, known := types[unix&typeBits]
+	if !known {
+		kind = fs.ModeIrregular
+	}
+	mode := fs.FileMode(unix&0o777) | kind
 	for _, s := range special {
-		if e.Status.Mode&s.bit != 0 {
+		if unix&s.bit != 0 {
 			mode |= s.flag
 		}
 	}

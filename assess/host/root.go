@@ -3,9 +3,7 @@
 package host
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	pathrs "github.com/cyphar/filepath-securejoin/pathrs-lite"
 	"golang.org/x/sys/unix"
@@ -280,83 +277,30 @@ func (r *root) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, PathError("readdir", name, err)
 	}
-	defer d.Close()
-	listed, err := (&rootFolder{r, name}).list(d)
-	if err != nil {
+	f := os.NewFile(uintptr(d), procFD(int(d)))
+	defer f.Close()
+	listed, err := f.ReadDir(MaxEntries + 1)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
 		return nil, PathError("readdir", name, err)
+	case len(listed) > MaxEntries:
+		return nil, PathError("readdir", name, ErrTooBig)
 	}
-	slices.SortFunc(listed, func(a, b dirEntry) int { return cmp.Compare(a.name, b.name) })
-	entries := make([]fs.DirEntry, len(listed))
-	for i := range listed {
-		entries[i] = &listed[i]
+	slices.SortFunc(listed, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	for i, e := range listed {
+		listed[i] = dirEntry{e, r, name}
 	}
-	return entries, nil
+	return listed, nil
 }
 
-// rootFolder is a folder that is listed.
-type rootFolder struct {
-	root *root
-	name string
-}
-
-// list lists the folder by a handle on it.
-func (f *rootFolder) list(h handle) (entries []dirEntry, err error) {
-	buf := make([]byte, direntBuffer)
-	for len(entries) <= MaxEntries {
-		n, err := unix.ReadDirent(int(h), buf)
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil || n <= 0:
-			return entries, err
-		default:
-			entries = f.add(entries, buf[:n])
-		}
-	}
-	return nil, ErrTooBig
-}
-
-// add takes the entries that the kernel wrote, each a unix.Dirent.
-func (f *rootFolder) add(entries []dirEntry, b []byte) []dirEntry {
-	const (
-		atSize = unsafe.Offsetof(unix.Dirent{}.Reclen)
-		atType = unsafe.Offsetof(unix.Dirent{}.Type)
-		atName = unsafe.Offsetof(unix.Dirent{}.Name)
-	)
-	for len(b) > int(atName) {
-		size := min(int(binary.NativeEndian.Uint16(b[atSize:])), len(b))
-		name, _, _ := bytes.Cut(b[atName:max(size, int(atName))], []byte{0})
-		if s := string(name); s != "." && s != ".." {
-			entries = append(entries, dirEntry{s, b[atType], f})
-		}
-		b = b[max(size, 1):]
-	}
-	return entries
-}
-
-// dirEntry is an entry of a folder; most callers want its name and type alone.
+// dirEntry is an entry of a folder, whose files are described as those of the root.
 type dirEntry struct {
-	name   string
-	kind   byte // the type's bits of a mode, shifted; 0 where the file system did not say
-	folder *rootFolder
+	fs.DirEntry
+	root   *root
+	folder string
 }
 
-func (e *dirEntry) Name() string { return e.name }
-func (e *dirEntry) IsDir() bool  { return e.Type().IsDir() }
-
-func (e *dirEntry) Type() fs.FileMode {
-	if e.kind != 0 {
-		return types[uint32(e.kind)<<12]
-	}
-	info, err := e.Info()
-	if err != nil {
-		return fs.ModeIrregular
-	}
-	return info.Mode().Type()
-}
-
-func (e *dirEntry) Info() (fs.FileInfo, error) {
-	return e.folder.root.Lstat(path.Join(e.folder.name, e.name))
-}
+func (e dirEntry) Info() (fs.FileInfo, error) { return e.root.Lstat(path.Join(e.folder, e.Name())) }
 
 // statusOf takes what the kernel of this host says.
 func statusOf(st *unix.Stat_t) Status {

@@ -90,7 +90,7 @@ func (l *lister) visit(name string) {
 	}
 	n := &l.node
 	*n = Node{
-		Top: l.f.top, Dir: l.f.name, Name: name, Mode: Entry{Status: Status{Mode: st.Mode}}.Mode(), Size: st.Size, UID: int(st.Uid), GID: int(st.Gid), Modified: st.Mtim.Sec, Changed: st.Ctim.Nano(),
+		Top: l.f.top, Dir: l.f.name, Name: name, Mode: Mode(st.Mode), Size: st.Size, UID: int(st.Uid), GID: int(st.Gid), Modified: st.Mtim.Sec, Changed: st.Ctim.Nano(),
 		Inode: true, Device: uint64(st.Dev), Number: st.Ino, Links: int(st.Nlink), Blocks: st.Blocks, Boundary: uint64(st.Dev) != l.f.device,
 	}
 	if !l.walk.plain && st.Mode&unix.S_IFMT != unix.S_IFLNK {

@@ -447,3 +447,22 @@ func TestEnginesThatAreNamed(t *testing.T) {
 	}
 	is.Equal(named, []string{"db2  /opt/ibm/db2", "etcd  /var/lib/etcd", "firebird firebird4.0-server /var/lib/dpkg/status"})
 }
+
+func TestAuthoritiesOfJavaAlone(t *testing.T) {
+	is := is.New(t)
+	read := func(name string) string {
+		b, err := os.ReadFile("../web/testdata/" + name)
+		is.NoErr(err)
+		return string(b)
+	}
+	a := mustAssess(t, newMachine(t, map[string]string{"etc/ssl/certs/java/cacerts": read("cacerts"), "etc/ssl/certs/ca-certificates.crt": read("bundle.pem")}))
+	i := slices.IndexFunc(a.Findings, func(f assess.Finding) bool { return f.Key == "certificates.java" })
+	is.True(i >= 0)
+	is.Equal(a.Findings[i].Summary, "In /etc/ssl/certs/java/cacerts, by keytool: firma-ca. No package brings them.")
+	is.True(a.Findings[i].Remediations[0].AfterData)
+	is.True(strings.Contains(a.Findings[i].Remediations[0].Text, "for a in 'firma-ca'; do"))
+
+	a = mustAssess(t, newMachine(t, map[string]string{"etc/ssl/certs/java/cacerts": read("cacerts")}))
+	is.Equal(source(a, "certificates.java"), assess.SourceUnreadable) // nothing to compare with
+	is.True(!slices.Contains(keys(a), "certificates.java"))
+}

@@ -59,6 +59,7 @@ func Assess(ctx context.Context, h host.Host, o assess.Options) (*assess.Assessm
 		{"software", software.ReadSoftware},
 		{"containers", software.ReadContainers},
 		{"certificates", web.ReadCertificates},
+		{"Java's authorities", web.ReadKeystores},
 		{"findings", func(m *assess.Machine) { look(m); judge.Find(&m.Reading) }},
 		{"what runs", func(m *assess.Machine) { readRunning(m, ctx, h) }},
 	}

@@ -20,6 +20,7 @@ import (
 	"svc/assess/host"
 	"svc/assess/services"
 	"svc/backend/pkgversion"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -297,10 +298,7 @@ func (r *running) heldSockets(processes []process, wanted map[string][]int) map[
 	if len(wanted) == 0 {
 		return held
 	}
-	var folders []string
-	for _, p := range processes {
-		folders = append(folders, path.Join("proc", p.pid, "fd"))
-	}
+	folders := sliced.Map(processes, func(p process) string { return path.Join("proc", p.pid, "fd") })
 	host.Expect(r.m.FS, host.Folders, folders)
 	for i, p := range processes {
 		entries, err := r.m.FS.ReadDir(folders[i])

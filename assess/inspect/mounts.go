@@ -9,9 +9,7 @@ import (
 // readMounts reads fstab.
 func readMounts(m *assess.Machine) {
 	text, _ := m.Text("mounts.fstab", "etc/fstab")
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
+	for n, line := range assess.NumberedLines(text) {
 		f := strings.Fields(line)
 		if len(f) < 3 || strings.HasPrefix(f[0], "#") {
 			continue

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"svc/assess/host"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/tsv"
 )
 
 // readSystem finds out what system this is; without that there is nothing to
@@ -21,7 +23,7 @@ func readSystem(m *assess.Machine) error {
 	}
 	m.A.System = assess.System{
 		ID: info["ID"], VersionID: info["VERSION_ID"], Codename: info["VERSION_CODENAME"], Name: info["PRETTY_NAME"],
-		Hostname: hostname(m), TimeZone: timeZone(m), Locale: assigned(m, locales), Keyboard: assigned(m, keyboards), Kernels: kernels(m), InitSystem: initSystem(m),
+		Hostname: hostname(m), TimeZone: timeZone(m), Locale: assigned(m, "locale"), Keyboard: assigned(m, "keyboard"), Kernels: kernels(m), InitSystem: initSystem(m),
 	}
 	m.A.Release = slug(m, info)
 	m.IDs = append([]string{info["ID"]}, strings.Fields(info["ID_LIKE"])...)
@@ -72,34 +74,23 @@ func timeZone(m *assess.Machine) string {
 			return zone
 		}
 	}
-	return cmp.Or(assess.FirstLine(m.Peek("etc/timezone")), assigned(m, timeZones))
+	return cmp.Or(assess.FirstLine(m.Peek("etc/timezone")), assigned(m, "time zone"))
 }
 
 // assignment is a variable in a file of a family.
-type assignment struct{ file, name string }
+type assignment struct{ what, file, name string }
 
-var (
-	hostnames = []assignment{{"etc/sysconfig/network", "HOSTNAME"}, {"etc/conf.d/hostname", "hostname"}}
-	timeZones = []assignment{{"etc/sysconfig/clock", "ZONE"}, {"etc/sysconfig/clock", "TIMEZONE"}, {"etc/conf.d/clock", "TIMEZONE"}}
-	locales   = []assignment{
-		{"etc/default/locale", "LANG"},
-		{"etc/locale.conf", "LANG"},
-		{"etc/sysconfig/i18n", "LANG"},
-		{"etc/sysconfig/language", "RC_LANG"},
-		{"etc/profile.d/20locale.sh", "export LANG"},
-		{"etc/profile.d/locale.sh", "export LANG"},
-	}
-	keyboards = []assignment{
-		{"etc/vconsole.conf", "KEYMAP"},
-		{"etc/default/keyboard", "XKBLAYOUT"},
-		{"etc/sysconfig/keyboard", "KEYTABLE"},
-		{"etc/conf.d/loadkmap", "KEYMAP"},
-	}
-)
+//go:embed assignments.tsv
+var assignmentRows string
+
+var assignments = tsv.List(assignmentRows, 3, func(c []string) assignment { return assignment{c[0], c[1], c[2]} })
 
 // assigned is the first of the variables that has a value.
-func assigned(m *assess.Machine, where []assignment) string {
-	for _, a := range where {
+func assigned(m *assess.Machine, what string) string {
+	for _, a := range assignments() {
+		if a.what != what {
+			continue
+		}
 		if value := assess.ParseAssignments(m.Peek(a.file))[a.name]; value != "" {
 			return value
 		}
@@ -108,7 +99,7 @@ func assigned(m *assess.Machine, where []assignment) string {
 }
 
 func hostname(m *assess.Machine) string {
-	return cmp.Or(assess.FirstLine(m.Peek("etc/hostname")), assess.FirstLine(m.Peek("etc/HOSTNAME")), assigned(m, hostnames))
+	return cmp.Or(assess.FirstLine(m.Peek("etc/hostname")), assess.FirstLine(m.Peek("etc/HOSTNAME")), assigned(m, "host name"))
 }
 
 // kernels are the releases that have modules, or that can be booted.
@@ -132,22 +123,16 @@ func kernels(m *assess.Machine) []string {
 // link that has a word for a version.
 var bootable = lazyregexp.New(`^(?:vmlinuz|vmlinux|image|Image)-(\d+\.\d[^ ]*)$`)
 
-// initSystems are init systems by what each one's machines have; a machine may
+// initRows are init systems by what each one's machines have; a machine may
 // have what is left of an earlier one.
-var initSystems = []struct{ path, name string }{
-	{"usr/lib/systemd/systemd", assess.ManagerSystemd},
-	{"lib/systemd/systemd", assess.ManagerSystemd},
-	{"etc/init/rcS.conf", assess.ManagerUpstart},
-	{"etc/init/rc-sysinit.conf", assess.ManagerUpstart},
-	{"sbin/openrc", assess.ManagerOpenRC},
-	{"usr/sbin/openrc", assess.ManagerOpenRC},
-	{"etc/inittab", "sysvinit"},
-}
+//
+//go:embed inits.tsv
+var initRows string
 
 func initSystem(m *assess.Machine) string {
-	for _, s := range initSystems {
-		if m.Exists(s.path) {
-			return s.name
+	for row := range tsv.Rows(initRows, 2) {
+		if m.Exists(row[0]) {
+			return row[1]
 		}
 	}
 	return ""

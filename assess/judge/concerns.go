@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 	"svc/backend/visible"
 )
@@ -88,6 +89,31 @@ func findCertificates(r *assess.Reading) {
 			}
 		}
 		r.Finding(g.Tell(assess.Some(g.Said) + ".")...)
+	}
+}
+
+// importAuthorities brings authorities from a store of Java's, which is read without its
+// password, into the target's own; where the system makes that anew of its anchors
+// (update-ca-trust(8)), into these.
+const importAuthorities = `! command -v keytool >/dev/null || ( set -e; t=$(mktemp -d); trap 'rm -r "$t"' EXIT; rsync -aL "$SOURCE_SSH":%s "$t"/store; d=; for f in /etc/pki/ca-trust/source/anchors /etc/pki/trust/anchors; do [ ! -d $f ] || d=$f; done; n=0; for a in %s; do n=$((n+1)); echo | keytool -exportcert -rfc -keystore "$t"/store -alias "$a" >"$t"/java-$n.crt 2>/dev/null; if [ -n "$d" ]; then cp "$t"/java-$n.crt $d; else keytool -list -cacerts -storepass changeit -alias "$a" >/dev/null 2>&1 || keytool -importcert -noprompt -cacerts -storepass changeit -alias "$a" -file "$t"/java-$n.crt; fi; done; if [ -n "$d" ]; then update-ca-trust 2>/dev/null || update-ca-certificates; fi )`
+
+// findKeystores finds authorities that people gave to Java alone.
+func findKeystores(r *assess.Reading) {
+	stores := map[string]*assess.Gathering{}
+	for _, f := range r.Facts("certificates") {
+		g := stores[f.Evidence.Path]
+		if g == nil {
+			g = gather("certificates.java")
+			stores[f.Evidence.Path] = g
+		}
+		g.AddFile(f.Value, f.Evidence)
+	}
+	for _, file := range assess.SortedKeys(stores) {
+		g := stores[file]
+		g.Evidence, g.Related = g.Evidence[:1], g.Related[:1]
+		command := fmt.Sprintf(importAuthorities, visible.Word(file), strings.Join(sliced.Map(g.Said, visible.Word), " "))
+		g.Remediations = []assess.Remediation{{Type: "command", Text: command, AfterData: true}}
+		r.Finding(g.Tell("In " + file + ", by keytool: " + assess.Some(g.Said) + ". No package brings them.")...)
 	}
 }
 

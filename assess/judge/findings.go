@@ -15,6 +15,7 @@ import (
 	"svc/assess"
 	"svc/assess/packages"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 )
 
@@ -24,7 +25,7 @@ func Find(r *assess.Reading) {
 	for _, check := range []func(*assess.Reading){
 		findIdentity, findSupport, findTarget, findPackages, findOtherManagers, findOrigins, findConfiguration, findAccess, findVersionControl, findSSH,
 		findDatabases, findMounts, findNetwork, findFirewall, findUnits, findOutside,
-		findContainers, findAccounts, findFacts, findKernelArguments, findCertificates, findJobs, findSoftware,
+		findContainers, findAccounts, findFacts, findKernelArguments, findCertificates, findKeystores, findJobs, findSoftware,
 		findDataVersions, findHazards, findUnread,
 	} {
 		check(r)
@@ -70,13 +71,8 @@ func findTarget(r *assess.Reading) {
 }
 
 // names of the packages that match.
-func packageNames(all []assess.Package, match func(assess.Package) bool) (names []string) {
-	for _, p := range all {
-		if match(p) {
-			names = append(names, p.Name)
-		}
-	}
-	return names
+func packageNames(all []assess.Package, match func(assess.Package) bool) []string {
+	return sliced.Map(sliced.Filter(all, match), func(p assess.Package) string { return p.Name })
 }
 
 func findPackages(r *assess.Reading) {
@@ -383,11 +379,7 @@ func findOtherManagers(r *assess.Reading) {
 
 // sshd is the first value of an sshd setting, by its name in lower case.
 func sshd(r *assess.Reading, key string) (assess.Setting, bool) {
-	i := slices.IndexFunc(r.A.SSH, func(s assess.Setting) bool { return strings.EqualFold(s.Key, key) })
-	if i < 0 {
-		return assess.Setting{}, false
-	}
-	return r.A.SSH[i], true
+	return sliced.Find(r.A.SSH, func(s assess.Setting) bool { return strings.EqualFold(s.Key, key) })
 }
 
 // usualArguments are what installers and distributions start a kernel with.

@@ -11,7 +11,7 @@ import (
 // Hazardous is the machine as tables of hazards ask it: what was assessed, and its
 // files, each read when a row asks.
 func Hazardous(a *assess.Assessment, asked hazards.Files) *hazards.Machine {
-	m := &hazards.Machine{Architecture: a.System.Architecture, Packages: map[string][]string{}, Units: map[string]string{}, Shipped: a.AsShipped, Files: asked}
+	m := &hazards.Machine{Architecture: a.System.Architecture, Packages: map[string][]string{}, Units: map[string]string{}, Shipped: a.AsShipped, Strays: a.Strays, Files: asked}
 	m.Release, _ = release.Lookup(a.Release)
 	for _, p := range a.Packages {
 		m.Packages[p.Name] = append(m.Packages[p.Name], p.Version)
@@ -37,7 +37,7 @@ func Hazardous(a *assess.Assessment, asked hazards.Files) *hazards.Machine {
 // way to a target; without a target, about those that need none.
 func Hazards(t hazards.Table, m *hazards.Machine, target *release.Release) (all []assess.Finding) {
 	for _, h := range t.Evaluate(m, target) {
-		f := assess.Finding{Key: h.Key, Severity: assess.FindingSeverity(h.Severity), Inhibitor: h.Stops != hazards.None, Title: h.Title, Summary: h.Summary(assess.Some), Remediations: []assess.Remediation{assess.Remedy(h.Do)}}
+		f := assess.Finding{Key: h.Key, Severity: assess.FindingSeverity(h.Severity), Inhibitor: h.Stops != hazards.None, Title: h.Title, Summary: h.Summary(assess.Some), Remediations: remedies(h.Remedy())}
 		if f.Inhibitor {
 			f.Severity = assess.High
 			f.Summary += " " + h.Stops.Says()
@@ -53,6 +53,14 @@ func Hazards(t hazards.Table, m *hazards.Machine, target *release.Release) (all 
 		all = append(all, f)
 	}
 	return all
+}
+
+// remedies are what a row says to do. Its command runs as it stands, and where it does
+// not say when, before the data.
+func remedies(do string) []assess.Remediation {
+	r := assess.Remedy(do)
+	r.BeforeData = r.Type == "command" && !r.AfterData
+	return []assess.Remediation{r}
 }
 
 // maxEvidence bounds the places that a finding of a table names.

@@ -219,12 +219,15 @@ func (b *book) rowOf(w *page, n *host.Node, name string) (Row, int) {
 	if at := b.ruleOf(n, name); at >= 0 {
 		return b.all[at].Row, at
 	}
-	if known || strings.HasPrefix(name, "etc/") || name == "etc" || strings.HasPrefix(name, "var/spool/cron/") {
+	if known || strings.HasPrefix(name, "etc/") || name == "etc" || strings.HasPrefix(name+"/", "var/spool/cron/") {
 		return Configuration, -1
 	}
 	if n.Mode.IsDir() {
 		if at := b.above(name); at >= 0 {
 			return b.all[at].Row, at
+		}
+		if b.owners.below(name) { // not all packages have the folders of their files
+			return Shipped, -1
 		}
 	}
 	return Nobody, -1

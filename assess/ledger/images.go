@@ -10,6 +10,10 @@ import (
 	"svc/backend/lazyregexp"
 )
 
+// Ageing is the kind of a notice of how the password of an account ages; what it says begins
+// with the account.
+const Ageing = "password ageing"
+
 // Image is the kind of a notice of an image of containers, whose path is its name.
 const Image = "image"
 

@@ -69,6 +69,22 @@ type Sum struct {
 	More      int           `json:"more,omitzero"` // entries that were left out of the lists
 }
 
+// Choosing is a sum whose commands choose the target's programs as alternatives: php8.4,
+// where a person chose php8.2.
+func (s *Sum) Choosing(called func(command string) string) *Sum {
+	if s == nil {
+		return nil
+	}
+	changed := *s
+	changed.Noticed = slices.Clone(s.Noticed)
+	for i, n := range changed.Noticed {
+		if n.Kind == "alternative" {
+			changed.Noticed[i].Command = called(n.Command)
+		}
+	}
+	return &changed
+}
+
 // Folder is a folder of the first or second level, with what stands in it.
 type Folder struct {
 	Path string        `json:"path"`
@@ -124,6 +140,9 @@ const (
 type Input struct {
 	Assessment *assess.Assessment
 	Places     []Place
+	// Across is a move to another line of families, whose packages' units have programs,
+	// accounts and files of their own.
+	Across bool
 	// Far leaves the contents of programs unread that are older than their
 	// package's installation: over ssh each would have to be fetched.
 	Far bool
@@ -153,7 +172,7 @@ func Of(ctx context.Context, h host.Host, in Input) (*Sum, error) {
 	}
 	s := b.sum()
 	scripts(h.FS(), s.Nobody)
-	s.Noticed = slices.Concat(notices(h.FS(), in.Assessment), profiles(h.FS(), s.Nobody), edited(h.FS(), s.Changed))
+	s.Noticed = slices.Concat(notices(h.FS(), in.Assessment), profiles(h.FS(), s.Nobody), edited(h.FS(), s.Changed, in.Across))
 	return s, host.Lost(h)
 }
 

@@ -132,6 +132,19 @@ func TestEachKindHasItsRow(t *testing.T) {
 	}
 }
 
+// TestAFolderOfPackagesFilesIsNotNobodys, though no package has it: what is nobody's in it
+// stands by itself.
+func TestAFolderOfPackagesFilesIsNotNobodys(t *testing.T) {
+	is := is.New(t)
+	d := &disk{dir: t.TempDir()}
+	d.put("usr/lib/app/module.so", "code", true)
+	d.list = []string{"/usr", "/usr/lib/app/module.so"} // as packages of rpm often have it
+	d.put("usr/lib/app/own.sh", "#!/bin/sh\n", false)
+	d.put("usr/lib/mine/own.sh", "#!/bin/sh\n", false)
+	s := d.sum()
+	is.Equal(paths(s.Nobody)[:2], []string{"/usr/lib/app/own.sh", "/usr/lib/mine"})
+}
+
 // TestTheSumIsClosed puts random trees into ledgers: what is on the disk is in one
 // row each, and rows, folders and lists add up.
 func TestTheSumIsClosed(t *testing.T) {

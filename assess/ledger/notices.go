@@ -28,7 +28,7 @@ const (
 // move carries.
 func notices(fsys host.FS, a *assess.Assessment) []Notice {
 	all := []Notice{}
-	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, mounts, tops, ageing, hostName, leases, lingering, once, stacks, history, images} {
+	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, mounts, options, tops, ageing, hostName, leases, lingering, once, stacks, history, images} {
 		found := kind(fsys, a)
 		slices.SortStableFunc(found, func(x, y Notice) int { return strings.Compare(x.Path, y.Path) })
 		all = append(all, found[:min(len(found), maxNotices)]...)
@@ -232,6 +232,35 @@ func mounts(_ host.FS, a *assess.Assessment) (all []Notice) {
 	return all
 }
 
+// written are options of mounts that people add to the line of a file system of the
+// machine's own, and kernels still know (mount(8), ext4(5), xfs(5)); an ending = stands for
+// any value.
+var written = []string{
+	"noatime", "nodiratime", "strictatime", "lazytime", "nosuid", "nodev", "noexec", "sync", "dirsync", "acl", "user_xattr",
+	"quota", "usrquota", "grpquota", "prjquota", "uquota", "gquota", "pquota", "usrjquota=", "grpjquota=", "jqfmt=", "commit=",
+}
+
+// addOptions gives the line of a place in the target's fstab options that it lacks, where
+// its file system is of the same type.
+const addOptions = `awk -v at=%[1]s -v kind=%[2]s -v add=%[3]s '!/^[ \t]*#/ && $2 == at && $3 == kind { n = split(add, a, ","); for (i = 1; i <= n; i++) if (!index("," $4 ",", "," a[i] ",")) $4 = $4 "," a[i] } { print }' /etc/fstab >/etc/fstab.new && cat /etc/fstab.new >/etc/fstab && rm /etc/fstab.new`
+
+// options are those of the machine's own file systems that people wrote into fstab.
+func options(_ host.FS, a *assess.Assessment) (all []Notice) {
+	for _, m := range a.Mounts {
+		added := strings.Join(slices.DeleteFunc(slices.Clone(m.Options), func(o string) bool {
+			name, _, valued := strings.Cut(o, "=")
+			return !slices.Contains(written, o) && !(valued && slices.Contains(written, name+"=")) || visible.Text(o) != o || strings.Contains(o, `\`)
+		}), ",")
+		if at := escape.Replace(m.Path); added != "" && at == m.Path && slices.Contains([]string{"ext2", "ext3", "ext4", "xfs", "btrfs"}, m.Type) {
+			all = append(all, Notice{
+				"options", m.Path, fmt.Sprintf("fstab mounts it as %s with %s, which somebody wrote there", m.Type, added),
+				"give the target's own line of this place the same, where its file system is of that type; it holds from the next boot", fmt.Sprintf(addOptions, visible.Word(at), m.Type, visible.Word(added)),
+			})
+		}
+	}
+	return all
+}
+
 // escape writes a place as fstab has it (fstab(5)); a device was read as it stands there.
 var escape = strings.NewReplacer(`\`, `\134`, " ", `\040`, "\t", `\011`)
 
@@ -271,7 +300,7 @@ func ageing(fsys host.FS, a *assess.Assessment) (all []Notice) {
 			}
 		}
 		if said != nil {
-			all = append(all, Notice{"password ageing", "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage", "! getent passwd -- " + user + " >/dev/null || " + command + " -- " + user})
+			all = append(all, Notice{Ageing, "/etc/shadow", f[0] + ": " + strings.Join(said, ", "), "repeat it on the target: chage", "! getent passwd -- " + user + " >/dev/null || " + command + " -- " + user})
 		}
 	}
 	return all
@@ -400,8 +429,13 @@ const (
 )
 
 // edited are units of packages that a person changed where they stand: what they say
-// is shown, for what of it is the person's is known to no package.
-func edited(fsys host.FS, changed []Path) (all []Notice) {
+// is shown, for what of it is the person's is known to no package. Across families, the
+// target's unit keeps what it runs, as whom, and by which files.
+func edited(fsys host.FS, changed []Path, across bool) (all []Notice) {
+	left := leftOfUnit
+	if across {
+		left = leftAcross
+	}
 	for _, p := range changed {
 		kind := path.Ext(p.Path)
 		if strings.HasPrefix(p.Path, "/etc/") || !slices.Contains([]string{".service", ".socket", ".timer", ".mount", ".path", ".slice", ".target"}, kind) || !strings.Contains(p.Path, "/systemd/") || len(all) == maxNotices {
@@ -414,11 +448,31 @@ func edited(fsys host.FS, changed []Path) (all []Notice) {
 		said := slices.DeleteFunc(strings.Split(secret.Mask(string(b)), "\n"), func(l string) bool { return strings.TrimSpace(l) == "" || strings.HasPrefix(strings.TrimSpace(l), "#") })
 		all = append(all, Notice{
 			"edited unit", p.Path, fmt.Sprintf("a unit of the package %s that was edited in its place; it says: %s", p.Package, visible.Text(strings.Join(said[:min(len(said), maxUnitLines)], "; "))),
-			"write what a person changed in it as a drop-in: systemctl edit " + visible.Word(path.Base(p.Path)), fmt.Sprintf(`ssh "$SOURCE_SSH" cat %[1]s | diff %[1]s - || true`, visible.Word(p.Path)),
+			"the command writes what it says and the target's does not as a drop-in, and shows it: take out what nobody wrote and an older version said (systemctl edit " + visible.Word(path.Base(p.Path)) + ")",
+			fmt.Sprintf(dropin, visible.Word(p.Path), visible.Word(path.Base(p.Path)), left),
 		})
 	}
 	return all
 }
+
+// dropin has a unit of the target say what the source's says in other lines, where its
+// package has it there.
+const dropin = `[ ! -e %[1]s ] || { d=/etc/systemd/system/%[2]s.d && mkdir -p "$d" && ssh "$SOURCE_SSH" cat %[1]s | awk -v left='%[3]s' '` + otherLines + `' %[1]s - >"$d"/source.conf && cat "$d"/source.conf && systemctl daemon-reload && systemctl try-restart %[2]s; }`
+
+// The settings that stay the target's, as the beginnings of their names.
+const (
+	leftOfUnit = "^(Description|Documentation)"
+	leftAcross = "^(Description|Documentation|Exec|Type|User|Group|PIDFile|EnvironmentFile|BusName|Listen|RuntimeDirectory)"
+)
+
+// otherLines is a program of awk that prints, as a drop-in, what the second of two units
+// says in other lines, but for the settings that are left. A list of commands is replaced
+// whole (systemd.service(5)), and not where one of their programs is missing.
+const otherLines = `sub(/\\$/, " ") { held = held $0; next } { l = held $0; held = "" } l ~ /^[ \t]*([#;]|$)/ { next } l ~ /^\[/ { s = l; next } NR == FNR { has[s l]; next } ` +
+	`s == "[Install]" { next } { k = l; sub(/[ \t]*=.*/, "", k) } k ~ left { next } { line[++n] = l; at[n] = s; key[n] = k; if (!((s l) in has)) other[s k] } ` +
+	`k ~ /^Exec/ { p = l; sub(/^[^=]*=[ \t]*[-@:+!|]*/, "", p); sub(/[ \t].*/, "", p); if (p != "" && (getline x <p) < 0) missing[s k]; close(p) } ` +
+	`END { for (i = 1; i <= n; i++) { w = at[i] key[i]; whole = key[i] ~ /^(Exec|Listen|On)/; if (!(w in other) || w in missing || !whole && (at[i] line[i]) in has) continue; ` +
+	`if (at[i] != shown) print shown = at[i]; if (whole && !(w in begun)) { begun[w]; print key[i] "=" } print line[i] } }`
 
 // tmpfiles are the paths that systemd makes by what the machine's packages say in
 // tmpfiles.d.

@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"svc/assess"
 	"svc/assess/host"
@@ -38,6 +37,7 @@ type ownership struct {
 	rpm      bool
 	packages []owner
 	files    map[uint64]uint32
+	above    map[uint64]bool   // folders that no package has, with packages' files below
 	links    map[string]string // folders of the first two levels that are links: lib to usr/lib
 	diverted map[string]diversion
 }
@@ -57,11 +57,10 @@ const (
 	maxList32  = 32 << 20
 	maxPaths   = 8_000_000
 	maxContent = 64 << 20
-	workers    = 4
 )
 
 func owners(ctx context.Context, h host.Host) (*ownership, error) {
-	o := &ownership{fs: h.FS(), files: map[uint64]uint32{}, links: map[string]string{}, diverted: map[string]diversion{}}
+	o := &ownership{fs: h.FS(), files: map[uint64]uint32{}, above: map[uint64]bool{}, links: map[string]string{}, diverted: map[string]diversion{}}
 	o.readLinks()
 	err := o.readDpkg(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,10 +81,22 @@ func (o *ownership) of(name string) (uint32, bool) {
 
 // own notes a path of a package, as its list has it.
 func (o *ownership) own(file string, pkg uint32) {
-	if len(o.files) < maxPaths {
-		o.files[maphash.String(seed, o.real(file, o.packages[pkg].name))] = pkg
+	if len(o.files) >= maxPaths {
+		return
+	}
+	name := o.real(file, o.packages[pkg].name)
+	o.files[maphash.String(seed, name)] = pkg
+	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		at := maphash.String(seed, dir)
+		if _, owned := o.files[at]; owned || o.above[at] {
+			return
+		}
+		o.above[at] = true
 	}
 }
+
+// below reports whether packages have files below a folder.
+func (o *ownership) below(dir string) bool { return o.above[maphash.String(seed, dir)] }
 
 // readLinks notes the folders that lead to others.
 func (o *ownership) readLinks() {
@@ -142,15 +153,17 @@ func (o *ownership) readDpkg(ctx context.Context) error {
 	for i := 0; i+2 < len(lines); i += 3 {
 		o.diverted[lines[i]] = diversion{lines[i+1], lines[i+2]}
 	}
+	var numbers []uint32
 	for _, e := range entries {
 		if list, ok := strings.CutSuffix(e.Name(), ".list"); ok {
 			name, _, _ := strings.Cut(list, ":")
+			numbers = append(numbers, uint32(len(o.packages)))
 			o.packages = append(o.packages, owner{name: name, list: list})
 		}
 	}
 	var mu sync.Mutex
 	var failed error
-	inParallel(ctx, len(o.packages), func(n int) {
+	assess.InParallel(ctx, numbers, func(n uint32) {
 		file := path.Join(info, o.packages[n].list+".list")
 		b, err := host.ReadFile(o.fs, file, maxList32)
 		when := int64(0)
@@ -165,7 +178,7 @@ func (o *ownership) readDpkg(ctx context.Context) error {
 		o.packages[n].installed = when
 		for line := range bytes.Lines(b) {
 			if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 1 && line[0] == '/' && !bytes.Equal(line, []byte("/.")) {
-				o.own(string(line), uint32(n))
+				o.own(string(line), n)
 			}
 		}
 	})
@@ -179,20 +192,6 @@ func (o *ownership) readRPM() error {
 		o.packages = append(o.packages, owner{name: p.Name, installed: p.Installed.Unix()})
 		return p.Paths(func([]byte) bool { return true }, func(_ int, file string) { o.own(file, n) })
 	})
-}
-
-// inParallel calls do for each number below n, on several goroutines.
-func inParallel(ctx context.Context, n int, do func(n int)) {
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				do(i)
-			}
-		})
-	}
-	all.Wait()
 }
 
 // digest is what a file's content was when its package brought it.
@@ -276,8 +275,7 @@ func (b *book) compare(ctx context.Context) error {
 	}
 	slices.SortStableFunc(all, func(a, b suspect) int { return cmp.Compare(b.size, a.size) }) // else a large one is waited for in the end
 	var mu sync.Mutex
-	inParallel(ctx, len(all), func(n int) {
-		s := all[n]
+	assess.InParallel(ctx, all, func(s suspect) {
 		want, known := digests[s.path]
 		is, err := "", error(nil)
 		if known {

@@ -12,6 +12,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // maxEntries bounds the rules of a firewall that are listed; all are counted.
@@ -222,20 +223,14 @@ func readZone(m *assess.Machine, name, file string) (rules []string) {
 	if err != nil {
 		m.Source("firewall.firewalld."+name, assess.SourceCorrupt, fmt.Sprintf("/%s: %v", file, err))
 	}
-	for _, e := range entries {
-		rules = append(rules, name+": "+e)
-	}
-	return rules
+	return sliced.Map(entries, func(e string) string { return name + ": " + e })
 }
 
 // zoneEntries are the elements below the root of a zone's XML, in the words of
 // firewalld's rich language: `rule family="ipv4" source address="10.0.0.0/8" accept`.
 func zoneEntries(text string) (entries []string, err error) {
 	found, err := zoneWords(text)
-	for _, words := range found {
-		entries = append(entries, strings.Join(words, " "))
-	}
-	return entries, err
+	return sliced.Map(found, func(words []string) string { return strings.Join(words, " ") }), err
 }
 
 // zoneWords are the same, word by word.

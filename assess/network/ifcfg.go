@@ -24,20 +24,12 @@ const (
 func ifcfg(m *assess.Machine) {
 	common := assess.ParseAssignments(m.Peek("etc/sysconfig/network"))
 	m.EachFile("network.ifcfg", ifcfgEL, "", func(file string) {
-		name, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
-		if !ok {
-			return
-		}
-		text, ok := m.Text("network.ifcfg-"+name, file)
-		n := parseIfcfg(name, text)
-		n.Evidence = assess.Evidence{Path: "/" + file, Line: 0}
-		if !ok {
-			n.Method = "" // not known
-		}
-		for _, kind := range []struct{ prefix, word string }{{"route-", ""}, {"route6-", ""}, {"rule-", "rule "}, {"rule6-", "rule "}} {
-			n.Routes = append(n.Routes, routes(m, path.Join(ifcfgEL, kind.prefix+name), kind.word)...)
-		}
-		addNetwork(m, n)
+		interfaceFile(m, "network.", file, parseIfcfg, func(name string) (all []string) {
+			for _, kind := range []struct{ prefix, word string }{{"route-", ""}, {"route6-", ""}, {"rule-", "rule "}, {"rule6-", "rule "}} {
+				all = append(all, routes(m, path.Join(ifcfgEL, kind.prefix+name), kind.word)...)
+			}
+			return all
+		})
 	})
 	if gateway := common["GATEWAY"]; gateway != "" {
 		m.Fact("network", "GATEWAY", gateway, assess.Evidence{Path: "/etc/sysconfig/network", Line: 0})
@@ -45,6 +37,20 @@ func ifcfg(m *assess.Machine) {
 	for s := range assess.ParseSettings("/etc/sysconfig/static-routes", m.Peek("etc/sysconfig/static-routes"), "") {
 		m.Fact("network", "route", s.Key+" "+s.Value, s.Evidence)
 	}
+}
+
+// interfaceFile reads an ifcfg file, and the routes and rules beside it.
+func interfaceFile(m *assess.Machine, what, file string, parse func(name, text string) assess.Network, routes func(name string) []string) {
+	name, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
+	if !ok {
+		return
+	}
+	text, ok := m.Text(what+"ifcfg-"+name, file)
+	n := parse(name, text)
+	if n.Evidence, n.Routes = (assess.Evidence{Path: "/" + file}), routes(name); !ok {
+		n.Method = "" // not known
+	}
+	addNetwork(m, n)
 }
 
 // parseIfcfg reads an ifcfg file of EL.
@@ -162,18 +168,9 @@ func wicked(m *assess.Machine) {
 	}
 	general := suseRoutes(m, path.Join(ifcfgSUSE, "routes"))
 	m.EachFile("network.wicked", ifcfgSUSE, "", func(file string) {
-		name, ok := strings.CutPrefix(path.Base(file), "ifcfg-")
-		if !ok || strings.HasSuffix(name, ".template") {
-			return
+		if !strings.HasSuffix(file, ".template") {
+			interfaceFile(m, "network.wicked.", file, parseSUSE, func(name string) []string { return suseRoutes(m, path.Join(ifcfgSUSE, "ifroute-"+name)) })
 		}
-		text, ok := m.Text("network.wicked.ifcfg-"+name, file)
-		n := parseSUSE(name, text)
-		n.Evidence = assess.Evidence{Path: "/" + file, Line: 0}
-		if !ok {
-			n.Method = ""
-		}
-		n.Routes = suseRoutes(m, path.Join(ifcfgSUSE, "ifroute-"+name))
-		addNetwork(m, n)
 	})
 	for _, r := range general {
 		m.Fact("network", "route", r, assess.Evidence{Path: "/" + path.Join(ifcfgSUSE, "routes"), Line: 0})

@@ -13,6 +13,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/packages/repositories"
+	"svc/backend/sliced"
 )
 
 // manager is a package manager.
@@ -73,11 +74,7 @@ func OtherManagers(m *assess.Machine) (all []assess.OtherManager) {
 
 // DatabaseOf is where a manager's database is, or "".
 func DatabaseOf(m *assess.Machine, o manager) string {
-	i := slices.IndexFunc(o.Database, m.Exists)
-	if i < 0 {
-		return ""
-	}
-	return o.Database[i]
+	return sliced.First(o.Database, m.Exists)
 }
 
 // architecture is that of most packages, where dpkg's own note is missing.

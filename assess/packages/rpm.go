@@ -58,14 +58,7 @@ func (m *rpmReader) database(name string) error {
 		return err
 	}
 	defer db.Close()
-	d := rpm.Database{File: db.file, Size: db.size, Log: db.log, LogSize: db.logSize}
-	var faults rpm.Faults
-	faults.Add(d.Each(func(p *rpm.Package) {
-		if p.Name != "gpg-pubkey" { // a key that was imported
-			faults.Add(m.addRPM(p))
-		}
-	}))
-	if err := faults.Err(); err != nil {
+	if err := db.packages(m.addRPM); err != nil {
 		return fmt.Errorf("/%s, of which %d packages were read: %w", name, len(m.A.Packages), err)
 	}
 	return nil
@@ -243,13 +236,18 @@ func EachRPM(fsys host.FS, do func(*rpm.Package) error) error {
 			return err
 		}
 		defer db.Close()
-		var faults rpm.Faults
-		faults.Add(rpm.Database{File: db.file, Size: db.size, Log: db.log, LogSize: db.logSize}.Each(func(p *rpm.Package) {
-			if p.Name != "gpg-pubkey" {
-				faults.Add(do(p))
-			}
-		}))
-		return faults.Err()
+		return db.packages(do)
 	}
 	return fmt.Errorf("no database of rpm: %w", fs.ErrNotExist)
+}
+
+// packages calls do with every package of an open database of rpm.
+func (l logged) packages(do func(*rpm.Package) error) error {
+	var faults rpm.Faults
+	faults.Add(rpm.Database{File: l.file, Size: l.size, Log: l.log, LogSize: l.logSize}.Each(func(p *rpm.Package) {
+		if p.Name != "gpg-pubkey" { // a key that was imported
+			faults.Add(do(p))
+		}
+	}))
+	return faults.Err()
 }

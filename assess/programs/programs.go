@@ -41,6 +41,12 @@ const Local = "usr/local"
 // everybody may write.
 var privileged = []string{"usr/lib", "usr/lib32", "usr/lib64", "usr/libexec", "lib", "lib64", "opt", "tmp", "var/tmp", "dev/shm"}
 
+// helpers are those where packages keep programs that others call.
+var helpers = []string{"usr/lib", "usr/lib32", "usr/lib64", "usr/libexec", "lib", "lib64"}
+
+// modules are folders of what other people wrote in a language, with programs among it.
+var modules = []string{"node_modules", "site-packages", "dist-packages", "gems"}
+
 // passing are those that may hold any amount of what nobody keeps: only their
 // uppermost folders are looked into.
 var passing = []string{"tmp", "var/tmp", "dev/shm"}
@@ -66,9 +72,15 @@ func Places() []string {
 	return all
 }
 
-// Find lists the files, by path. What could not be read or is too much is told
-// with them, as text for people.
-func Find(ctx context.Context, h host.Host) (found []File, unread []string) {
+// Found is what a search met.
+type Found struct {
+	Files   []File   // by path
+	Helpers []string // programs that no bare name calls, where packages keep theirs, by path
+	Unread  []string // what could not be read or is too much, as text for people
+}
+
+// Find looks for the files.
+func Find(ctx context.Context, h host.Host) Found {
 	s := &search{}
 	for _, top := range slices.Concat(Searched, []string{Local}, privileged) {
 		info, err := h.FS().Lstat(top)
@@ -80,18 +92,20 @@ func Find(ctx context.Context, h host.Host) (found []File, unread []string) {
 		s.unread = append(s.unread, err.Error())
 	}
 	slices.SortFunc(s.files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	slices.Sort(s.helpers)
 	slices.Sort(s.unread)
-	return s.files, s.unread
+	return Found{s.files, s.helpers, s.unread}
 }
 
 // search is a walk on its way.
 type search struct {
 	tops []string
 
-	mu     sync.Mutex
-	met    int
-	files  []File
-	unread []string
+	mu      sync.Mutex
+	met     int
+	files   []File
+	helpers []string
+	unread  []string
 }
 
 // Visit keeps what is looked for.
@@ -111,10 +125,13 @@ func (s *search) Visit(_ int, n *host.Node) bool {
 	defer s.mu.Unlock()
 	s.met++
 	switch {
-	case s.met > maxMet || len(s.files) == maxKept:
+	case s.met > maxMet || len(s.files) == maxKept || len(s.helpers) == maxKept:
 		s.tooMuch()
 	case f.Privileged, f.isProgram(s.tops[n.Top]):
 		s.files = append(s.files, f)
+	}
+	if f.isHelper(s.tops[n.Top]) && len(s.helpers) < maxKept {
+		s.helpers = append(s.helpers, f.Path)
 	}
 	return false
 }
@@ -137,6 +154,12 @@ func (f File) isProgram(top string) bool {
 		return f.Link() || f.Mode.IsRegular() && f.Mode.Perm()&0o111 != 0
 	}
 	return false
+}
+
+// isHelper reports whether a file is a program where packages keep those that others call.
+func (f File) isHelper(top string) bool {
+	return slices.Contains(helpers, top) && f.Mode.IsRegular() && f.Mode.Perm()&0o111 != 0 && !sharedObject.MatchString(f.Path) &&
+		!slices.ContainsFunc(strings.Split(f.Path, "/"), func(part string) bool { return slices.Contains(modules, part) })
 }
 
 // sharedObject tells libraries and modules of programs, which are loaded

@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 	for name, mode := range map[string]fs.FileMode{
 		"usr/bin/ls": 0o755, "usr/bin/README": 0o644, "usr/bin/su": 0o755 | fs.ModeSetuid,
 		"usr/local/bin/own": 0o700, "usr/local/lib/own.so.1": 0o644, "usr/local/lib/own.py": 0o644, "usr/local/share/own": 0o755,
-		"usr/lib/x/plain": 0o755, "usr/lib/x/helper": 0o755 | fs.ModeSetgid,
+		"usr/lib/x/plain": 0o755, "usr/lib/x/text": 0o644, "usr/lib/x/own.so": 0o755, "usr/lib/node_modules/x/plain": 0o755, "usr/lib/x/helper": 0o755 | fs.ModeSetgid,
 		"tmp/a/near": 0o755 | fs.ModeSetuid, "tmp/a/b/far": 0o755 | fs.ModeSetuid,
 	} {
 		file := filepath.Join(root, name)
@@ -30,10 +30,11 @@ func TestFind(t *testing.T) {
 	h, err := host.OpenRoot(root)
 	is.NoErr(err)
 	defer h.Close()
-	files, unread := Find(t.Context(), h)
-	is.Equal(len(unread), 0)
+	all := Find(t.Context(), h)
+	is.Equal(len(all.Unread), 0)
+	is.Equal(all.Helpers, []string{"/usr/lib/x/helper", "/usr/lib/x/plain"})
 	got, privileged := []string{}, []string{}
-	for _, f := range files {
+	for _, f := range all.Files {
 		got = append(got, f.Path)
 		if f.Privileged {
 			privileged = append(privileged, f.Path)

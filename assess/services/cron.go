@@ -130,10 +130,9 @@ func jobScripts(m *assess.Machine, dir, schedule string) {
 
 // crontab reads a table; without a user, each line names one.
 func crontab(m *assess.Machine, file, text, user string, local bool) {
-	n, hidden := 0, local && user == "" && isClosed(m, file)
-	for line := range strings.Lines(text) {
-		n++
-		if job, ok := parseCronLine(strings.TrimSpace(line), user); ok {
+	hidden := local && user == "" && isClosed(m, file)
+	for n, line := range assess.NumberedLines(text) {
+		if job, ok := parseCronLine(line, user); ok {
 			job.Local, job.Hidden, job.Evidence = local, hidden, assess.Evidence{Path: file, Line: n}
 			if hidden {
 				job.Command = ""

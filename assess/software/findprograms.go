@@ -10,26 +10,28 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/assess/host"
 	"svc/assess/packages"
 	"svc/assess/packages/rpm"
 	"svc/assess/programs"
+	"svc/backend/sliced"
 )
 
 // FindPrograms lists the candidates, so that the packages' lists can tell whose
 // they are.
 func FindPrograms(m *assess.Machine) {
 	c := &m.Programs
-	found, unread := programs.Find(m.Context, m.Host)
-	c.Files, c.Targets, c.Owner = found, map[string]string{}, map[string]string{}
+	found := programs.Find(m.Context, m.Host)
+	c.Files, c.Helpers, c.Targets, c.Owner = found.Files, found.Helpers, map[string]string{}, map[string]string{}
 	c.Folders, c.Privileged, c.Shipped = map[string]bool{}, map[string]bool{}, map[string]rpm.File{}
 	c.Aliases = m.FolderLinks()
 	m.Source("programs", assess.SourceOK, strings.Join(programs.Places(), ", "))
-	for _, what := range unread {
+	for _, what := range found.Unread {
 		m.Source("programs", assess.SourceUnreadable, what)
 	}
 	expectLinks(m)
-	for _, f := range found {
+	for _, f := range found.Files {
 		c.Await(f.Path)
 		c.Privileged[f.Path] = f.Privileged
 		if f.Link() {
@@ -37,17 +39,50 @@ func FindPrograms(m *assess.Machine) {
 			c.Await(c.Targets[f.Path])
 		}
 	}
+	for _, file := range c.Helpers {
+		for at := file; below(at); at = path.Dir(at) {
+			c.Await(at)
+		}
+	}
 	awaitLibraries(m)
+}
+
+// below reports whether a path is one below a folder of packages: /usr/lib/x, /lib/x.
+func below(name string) bool {
+	return strings.Count(strings.TrimPrefix(name, "/usr"), "/") > 1
+}
+
+// strays are the programs of people among those of packages, where these say whose files
+// are.
+func strays(m *assess.Machine) (all []hazards.Stray) {
+	c := &m.Programs
+	said := func(file string) bool { return c.Owner[file] != "" }
+	if !slices.ContainsFunc(c.Helpers, said) {
+		return nil
+	}
+	for _, file := range c.Helpers {
+		if said(file) {
+			continue
+		}
+		s := hazards.Stray{Path: file}
+		for dir := path.Dir(file); below(dir) && !said(dir); dir = path.Dir(dir) {
+			s.Folder = dir
+		}
+		all = append(all, s)
+	}
+	for _, p := range m.A.Programs {
+		if p.Package == "" && p.Link == "" && slices.Contains(programs.Searched, path.Dir(p.Path)[1:]) {
+			all = append(all, hazards.Stray{Path: p.Path})
+		}
+	}
+	return all
 }
 
 // expectLinks asks at once for the links that are followed one by one.
 func expectLinks(m *assess.Machine) {
-	var links []string
-	for _, f := range m.Programs.Files {
-		if f.Link() {
-			links = append(links, f.Path[1:])
-		}
-	}
+	links := sliced.Map(sliced.Filter(m.Programs.Files, programs.File.Link), func(f programs.File) string {
+		return f.Path[1:]
+	})
 	host.Expect(m.FS, host.Links, links)
 	next := []string{}
 	for _, l := range links {
@@ -104,6 +139,7 @@ func ReadPrograms(m *assess.Machine) {
 		}
 		m.A.Programs = append(m.A.Programs, p)
 	}
+	m.A.Strays = strays(m)
 	changedPrograms(m)
 	readLibraries(m)
 }

@@ -22,7 +22,10 @@ const (
 )
 
 // builtHere are where people put what they built or were given, beside /usr/local.
-var builtHere = []string{"opt/bin/*", "opt/*/bin/*", "opt/*/sbin/*", "srv/*/bin/*"}
+var builtHere = []string{
+	"opt/bin/*", "opt/*/bin/*", "opt/*/sbin/*", "srv/*/bin/*",
+	"srv/*/cgi-bin/*", "srv/*/*/cgi-bin/*", "var/www/cgi-bin/*", "var/www/*/cgi-bin/*", "var/www/*/*/cgi-bin/*", "home/*/cgi-bin/*", "home/*/public_html/cgi-bin/*",
+}
 
 // maxBuilt bounds how many files there are looked at.
 const maxBuilt = 200
@@ -38,6 +41,9 @@ func awaitLibraries(m *assess.Machine) {
 	c.Libraries = map[string][]string{}
 	folders, left, seen := linkerFolders(m), int64(maxLinkedAll), map[string]bool{}
 	c.Linkable = linkable(m)
+	for _, file := range apart(m) {
+		m.A.Apart = append(m.A.Apart, "/"+file)
+	}
 	for next := slices.Clone(c.Linkable); len(next) > 0; next = next[1:] {
 		file := next[0]
 		info, err := m.FS.Stat(file)
@@ -108,12 +114,18 @@ func linkable(m *assess.Machine) (files []string) {
 			files = append(files, file)
 		}
 	}
+	files = append(files, apart(m)...)
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// apart are the files in folders of people's own programs apart from /usr/local.
+func apart(m *assess.Machine) (files []string) {
 	for _, pattern := range builtHere {
 		found, _ := fs.Glob(m.FS, pattern) // the pattern is sound
 		files = append(files, found[:min(len(found), maxBuilt)]...)
 	}
-	slices.Sort(files)
-	return slices.Compact(files)
+	return files
 }
 
 // needed is what a file of ELF says of its libraries; nothing where it is of another kind.

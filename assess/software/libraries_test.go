@@ -9,6 +9,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/assess"
 	"svc/assess/host"
 )
 
@@ -63,4 +64,21 @@ func TestLibrariesOfPrograms(t *testing.T) {
 	want, err := f.ImportedLibraries()
 	is.NoErr(err)
 	is.Equal(needed(h.FS(), "opt/a/bin/ls").names, want)
+}
+
+// TestCustomersProgramsAreLookedAt: what people had compiled for a site is linked with the
+// release's libraries as what stands in a folder of programs.
+func TestCustomersProgramsAreLookedAt(t *testing.T) {
+	is := is.New(t)
+	root := t.TempDir()
+	want := []string{"srv/a/bin/b", "srv/www/a/cgi-bin/b.cgi", "var/www/a/cgi-bin/b.cgi"}
+	for _, name := range append(want, "srv/www/a/htdocs/b.cgi") {
+		is.NoErr(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		is.NoErr(os.WriteFile(filepath.Join(root, name), header(62), 0o755))
+	}
+	h, err := host.OpenRoot(root)
+	is.NoErr(err)
+	defer h.Close()
+	is.Equal(linkable(&assess.Machine{FS: h.FS()}), want)
+	is.Equal(apart(&assess.Machine{FS: h.FS()}), want)
 }

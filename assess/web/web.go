@@ -162,9 +162,8 @@ func nginx(m *assess.Machine) {
 // parseNginx reads the server blocks of a file: directives end in a semicolon,
 // blocks stand in braces.
 func parseNginx(file, text string) (sites []assess.Site) {
-	depth, server, n := 0, 0, 0 // server is the depth of the block we are in, or 0
-	for line := range strings.Lines(text) {
-		n++
+	depth, server := 0, 0 // server is the depth of the block we are in, or 0
+	for n, line := range assess.NumberedLines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		for _, statement := range assess.SplitStatements(line) {
 			switch f := strings.Fields(statement); {

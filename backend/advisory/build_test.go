@@ -16,6 +16,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/backend/api"
+	"svc/backend/wire"
 )
 
 // good is an advisory that any feed may have beside what can't be used.
@@ -226,9 +227,9 @@ func FuzzParse(f *testing.F) {
 			if len(found.name) > maxName || len(found.release) > 64 || len(found.rule.spans)+len(found.rule.versions) == 0 {
 				t.Fatalf("a finding that no feed may have: %+v", found)
 			}
-			in := &input{rest: string(found.rule.append(nil))}
+			in := &wire.Input{Rest: string(found.rule.append(nil))}
 			var back rule
-			if back.read(in); in.bad || in.rest != "" || back.id != found.rule.id || len(back.spans) != len(found.rule.spans) {
+			if back.read(in); in.Bad || in.Rest != "" || back.id != found.rule.id || len(back.spans) != len(found.rule.spans) {
 				t.Fatalf("a rule does not come back: %+v, %+v", found.rule, back)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/pkgversion"
+	"svc/backend/wire"
 )
 
 // A feed file holds, after its header, the records of advisories; for each
@@ -59,7 +60,7 @@ type section struct {
 }
 
 func (s *section) append(b []byte) []byte {
-	b = appendText(appendText(b, s.release), string(s.kind))
+	b = wire.AppendText(wire.AppendText(b, s.release), string(s.kind))
 	source := uint64(0)
 	if s.source {
 		source = 1
@@ -73,14 +74,14 @@ func (s *section) append(b []byte) []byte {
 	return b
 }
 
-func (s *section) read(in *input) {
-	s.release, s.kind, s.source = in.text(), pkgversion.Kind(in.text()), in.number() == 1
+func (s *section) read(in *wire.Input) {
+	s.release, s.kind, s.source = in.Text(), pkgversion.Kind(in.Text()), in.Number() == 1
 	for _, n := range []*int{&s.advisories, &s.updates, &s.names, &s.rules} {
-		*n = int(in.number())
+		*n = int(in.Number())
 	}
-	s.updated = int64(in.number())
+	s.updated = int64(in.Number())
 	for _, n := range []*uint64{&s.table.offset, &s.table.length, &s.builds.offset, &s.builds.length} {
-		*n = in.number()
+		*n = in.Number()
 	}
 }
 
@@ -175,16 +176,16 @@ func newFeed(file io.ReaderAt, size int64) (*Feed, error) {
 }
 
 func (f *Feed) readDirectory(text string) error {
-	in := &input{rest: text}
-	f.rejected = int(in.number())
-	for range in.count() {
+	in := &wire.Input{Rest: text}
+	f.rejected = int(in.Number())
+	for range in.Count() {
 		s := &openSection{}
 		s.read(in)
 		s.table = sync.OnceValues(func() (string, error) { return f.part(s.section.table, new([]byte)) })
 		s.builds = sync.OnceValues(func() (map[string][]string, error) { return f.readBuilds(s.section.builds) })
 		f.sections[s.release] = s
 	}
-	if in.bad || in.rest != "" {
+	if in.Bad || in.Rest != "" {
 		return fmt.Errorf("%w: its directory is damaged", ErrFormat)
 	}
 	return nil
@@ -213,13 +214,13 @@ func (f *Feed) readBuilds(e extent) (map[string][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &input{rest: text}
+	in := &wire.Input{Rest: text}
 	builds := map[string][]string{}
-	for range in.count() {
-		tag := in.text()
-		builds[tag] = in.texts(nil)
+	for range in.Count() {
+		tag := in.Text()
+		builds[tag] = in.Texts(nil)
 	}
-	if in.bad {
+	if in.Bad {
 		return nil, fmt.Errorf("%w: its table of modules is damaged", ErrFormat)
 	}
 	return builds, nil
@@ -251,11 +252,11 @@ func lookup(table, name string) (extent, bool) {
 		if at > len(table) {
 			return extent{}, false
 		}
-		in := input{rest: table[at:]}
-		switch key := in.text(); {
+		in := wire.Input{Rest: table[at:]}
+		switch key := in.Text(); {
 		case key == name:
-			e := extent{in.number(), in.number()}
-			return e, !in.bad
+			e := extent{in.Number(), in.Number()}
+			return e, !in.Bad
 		case key < name:
 			low = middle + 1
 		default:
@@ -279,9 +280,9 @@ func (f *Feed) record(e extent, buffer *[]byte) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	in := &input{rest: text}
+	in := &wire.Input{Rest: text}
 	var r record
-	if r.read(in); in.bad {
+	if r.read(in); in.Bad {
 		return record{}, fmt.Errorf("%w: the advisory at %d is damaged", ErrFormat, e.offset)
 	}
 	return r, nil

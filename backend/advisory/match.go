@@ -11,6 +11,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/wire"
 )
 
 // Result is what the advisories of a release say of packages.
@@ -186,13 +187,13 @@ func (s *scan) rulesOf(name string) ([]rule, error) {
 		return nil, err
 	}
 	s.rules = s.rules[:0]
-	for in := (&input{rest: text}); in.rest != ""; {
+	for in := (&wire.Input{Rest: text}); in.Rest != ""; {
 		if len(s.rules) < cap(s.rules) {
 			s.rules = s.rules[:len(s.rules)+1] // with the lists of an earlier rule
 		} else {
 			s.rules = append(s.rules, rule{})
 		}
-		if s.rules[len(s.rules)-1].read(in); in.bad {
+		if s.rules[len(s.rules)-1].read(in); in.Bad {
 			return nil, fmt.Errorf("%w: the rules of a package are damaged", ErrFormat)
 		}
 	}

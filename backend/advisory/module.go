@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 var (
@@ -28,13 +29,10 @@ func tagOf(version string) string {
 }
 
 // streamsIn are the streams that a summary names.
-func streamsIn(summary string) (streams []string) {
-	for _, s := range streamName.FindAllString(summary, -1) {
-		if !advisoryID.MatchString(s) {
-			streams = append(streams, s)
-		}
-	}
-	return streams
+func streamsIn(summary string) []string {
+	return sliced.Filter(streamName.FindAllString(summary, -1), func(s string) bool {
+		return !advisoryID.MatchString(s)
+	})
 }
 
 // streamOf cuts a module's label, name:stream:version:context, to its stream.
@@ -92,11 +90,6 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-func intersection(a, b []string) (both []string) {
-	for _, s := range a {
-		if slices.Contains(b, s) {
-			both = append(both, s)
-		}
-	}
-	return both
+func intersection(a, b []string) []string {
+	return sliced.Filter(a, func(s string) bool { return slices.Contains(b, s) })
 }

@@ -285,18 +285,21 @@ func (e event) at() string { return cmp.Or(e.Introduced, e.Fixed, e.LastAffected
 
 // compareEvents orders by version, "0" first; what begins comes before what ends.
 func compareEvents(kind pkgversion.Kind, a, b event) int {
-	switch {
-	case a.Introduced == "0" || b.Introduced == "0":
-		return cmp.Compare(zero(b.Introduced), zero(a.Introduced))
+	if a.Introduced == "0" || b.Introduced == "0" {
+		return first(a.Introduced == "0", b.Introduced == "0")
 	}
 	return cmp.Or(pkgversion.Compare(kind, a.at(), b.at()), cmp.Compare(b.Introduced, a.Introduced))
 }
 
-func zero(introduced string) int {
-	if introduced == "0" {
-		return 1
+// first orders two of which one has what the other lacks.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
 	}
-	return 0
+	return 1
 }
 
 // record is what the feed keeps of the advisory as a whole.
@@ -316,17 +319,10 @@ func (d *document) headline() string {
 func (d *document) names() []string {
 	all := slices.Concat(d.Aliases, d.Upstream, d.Related)
 	slices.SortFunc(all, func(a, b string) int {
-		return cmp.Or(cmp.Compare(notCVE(a), notCVE(b)), cmp.Compare(a, b))
+		return cmp.Or(first(strings.HasPrefix(a, "CVE-"), strings.HasPrefix(b, "CVE-")), cmp.Compare(a, b))
 	})
 	all = slices.DeleteFunc(slices.Compact(all), func(s string) bool { return s == "" || s == d.ID || len(s) > maxName })
 	return all[:min(len(all), maxAliases)]
-}
-
-func notCVE(s string) int {
-	if strings.HasPrefix(s, "CVE-") {
-		return 0
-	}
-	return 1
 }
 
 // link is the vendor's own page of the advisory where one is known, else the

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"svc/backend/pkgversion"
+	"svc/backend/wire"
 )
 
 // rule says which versions of a package an advisory is about, in one release.
@@ -44,30 +45,30 @@ func (r *rule) append(b []byte) []byte {
 			flags |= 1 << i
 		}
 	}
-	b = appendText(b, r.id)
+	b = wire.AppendText(b, r.id)
 	for _, n := range []uint64{r.offset, r.length, flags, uint64(r.severity)} {
 		b = binary.AppendUvarint(b, n)
 	}
-	b = appendTexts(appendText(appendText(b, r.cvss), r.line), r.streams)
+	b = wire.AppendTexts(wire.AppendText(wire.AppendText(b, r.cvss), r.line), r.streams)
 	b = binary.AppendUvarint(b, uint64(len(r.spans)))
 	for _, s := range r.spans {
-		b = appendText(appendText(appendText(b, s.introduced), s.fixed), s.last)
+		b = wire.AppendText(wire.AppendText(wire.AppendText(b, s.introduced), s.fixed), s.last)
 	}
-	return appendTexts(b, r.versions)
+	return wire.AppendTexts(b, r.versions)
 }
 
 // read takes a rule off in, into r, whose lists it uses again.
-func (r *rule) read(in *input) {
-	r.id, r.offset, r.length = in.text(), in.number(), in.number()
-	flags := in.number()
+func (r *rule) read(in *wire.Input) {
+	r.id, r.offset, r.length = in.Text(), in.Number(), in.Number()
+	flags := in.Number()
 	r.update, r.over, r.modular = flags&flagUpdate != 0, flags&flagOver != 0, flags&flagModular != 0
-	r.severity = min(severity(in.number()), critical)
-	r.cvss, r.line = in.text(), in.text()
-	r.streams, r.spans = in.texts(r.streams[:0]), r.spans[:0]
-	for range in.count() {
-		r.spans = append(r.spans, span{in.text(), in.text(), in.text()})
+	r.severity = min(severity(in.Number()), critical)
+	r.cvss, r.line = in.Text(), in.Text()
+	r.streams, r.spans = in.Texts(r.streams[:0]), r.spans[:0]
+	for range in.Count() {
+		r.spans = append(r.spans, span{in.Text(), in.Text(), in.Text()})
 	}
-	r.versions = in.texts(r.versions[:0])
+	r.versions = in.Texts(r.versions[:0])
 }
 
 // affects finds the span that a version lies in.
@@ -107,13 +108,13 @@ type record struct {
 }
 
 func (r *record) append(b []byte) []byte {
-	b = binary.AppendUvarint(appendText(b, r.id), uint64(r.severity))
-	b = appendText(appendText(appendText(b, r.cvss), r.summary), r.url)
-	return appendTexts(b, r.aliases)
+	b = binary.AppendUvarint(wire.AppendText(b, r.id), uint64(r.severity))
+	b = wire.AppendText(wire.AppendText(wire.AppendText(b, r.cvss), r.summary), r.url)
+	return wire.AppendTexts(b, r.aliases)
 }
 
-func (r *record) read(in *input) {
-	r.id, r.severity = in.text(), min(severity(in.number()), critical)
-	r.cvss, r.summary, r.url = in.text(), in.text(), in.text()
-	r.aliases = in.texts(nil)
+func (r *record) read(in *wire.Input) {
+	r.id, r.severity = in.Text(), min(severity(in.Number()), critical)
+	r.cvss, r.summary, r.url = in.Text(), in.Text(), in.Text()
+	r.aliases = in.Texts(nil)
 }

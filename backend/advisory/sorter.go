@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"svc/backend/pkgversion"
+	"svc/backend/wire"
 )
 
 // row is what one advisory says of one package of one release.
@@ -93,14 +94,14 @@ func (r *row) append(b []byte) []byte {
 	if r.source {
 		source = 1
 	}
-	b = appendText(appendText(appendText(b, r.release), r.name), string(r.kind))
+	b = wire.AppendText(wire.AppendText(wire.AppendText(b, r.release), r.name), string(r.kind))
 	b = binary.AppendUvarint(binary.AppendUvarint(b, source), uint64(r.modified))
 	return r.rule.append(b)
 }
 
-func (r *row) read(in *input) {
-	r.release, r.name, r.kind = in.text(), in.text(), pkgversion.Kind(in.text())
-	r.source, r.modified = in.number() == 1, int64(in.number())
+func (r *row) read(in *wire.Input) {
+	r.release, r.name, r.kind = in.Text(), in.Text(), pkgversion.Kind(in.Text())
+	r.source, r.modified = in.Number() == 1, int64(in.Number())
 	r.rule.read(in)
 }
 
@@ -129,8 +130,8 @@ func (r *run) next() (bool, error) {
 		_, err = io.ReadFull(r.file, b)
 	}
 	r.head = row{}
-	in := &input{rest: string(b)}
-	if r.head.read(in); err == nil && in.bad {
+	in := &wire.Input{Rest: string(b)}
+	if r.head.read(in); err == nil && in.Bad {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {

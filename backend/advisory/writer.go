@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc/backend/osfile"
+	"svc/backend/wire"
 )
 
 // writer writes a feed file from front to end; the header, which has the
@@ -82,7 +83,7 @@ func (w *writer) tables(s *section) (err error) {
 	}
 	builds := binary.AppendUvarint(nil, uint64(len(w.builds)))
 	for _, tag := range slices.Sorted(maps.Keys(w.builds)) {
-		builds = appendTexts(appendText(builds, tag), w.builds[tag])
+		builds = wire.AppendTexts(wire.AppendText(builds, tag), w.builds[tag])
 	}
 	s.builds, err = w.write(builds)
 	w.entries, w.builds = w.entries[:0], map[string][]string{}
@@ -94,7 +95,7 @@ func packageTable(entries []entry) []byte {
 	b = append(b, make([]byte, 4*len(entries))...)
 	for i, e := range entries {
 		binary.LittleEndian.PutUint32(b[4+4*i:], uint32(len(b)))
-		b = appendText(b, e.name)
+		b = wire.AppendText(b, e.name)
 		b = binary.AppendUvarint(binary.AppendUvarint(b, e.rules.offset), e.rules.length)
 	}
 	return b

@@ -158,7 +158,7 @@ func TestAcrossFamilies(t *testing.T) {
 		// SUSE's libraries bear their sonames, and come as dependencies
 		{"ubuntu-24.04", "libcurl4t64", "sles-15", api.RelationIncluded, "", 0.8},
 		// what EL 9 had until 8, never had, or has in the place of what Debian has
-		{"sles-15", "yp-tools", "almalinux-9", api.RelationRemoved, "", 0.7},
+		{"sles-15", "yp-tools", "almalinux-9", api.RelationRemoved, "", 0.3},
 		{"sles-15", "kernel-firmware-nfp", "almalinux-9", api.RelationRemoved, "", 0.05},
 		{"sles-15", "docker", "almalinux-9", api.RelationReplaced, "podman", 0.9},
 		{"debian-12", "ssh", "almalinux-9", api.RelationSplit, "openssh-clients openssh-server", 0.9},
@@ -186,7 +186,7 @@ func TestAcrossFamilies(t *testing.T) {
 		// what EL 10 dropped
 		{"debian-12", "isc-dhcp-server", "almalinux-10", api.RelationReplaced, "kea", 0.8},
 		{"debian-12", "redis-server", "rhel-10", api.RelationReplaced, "valkey", 0.8},
-		{"debian-12", "sendmail", "rocky-10", api.RelationRemoved, "", 0.7},
+		{"debian-12", "sendmail", "rocky-10", api.RelationRemoved, "", 0.15}, // a question: EPEL may have what EL drops
 		{"rhel-9", "zlib", "almalinux-10", api.RelationReplaced, "zlib-ng-compat", 0.9},
 		{"rhel-8", "genisoimage", "rhel-9", api.RelationReplaced, "xorriso", 0.9},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/backend/api"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
 	"svc/backend/index/record"
@@ -90,7 +91,7 @@ func TestListedNamesAreThemselves(t *testing.T) {
 	for _, c := range []struct {
 		list, slug string
 		least      float64
-	}{{"fedora", "fedora-42", 0.99}, {"amzn-2023", "amzn-2023", 0.979}, {"suse-16", "opensuse-leap-16.0", 0.94}, {"suse-15", "opensuse-leap-15.6", 0.89}} {
+	}{{"fedora", "fedora-42", 0.997}, {"amzn-2023", "amzn-2023", 0.998}, {"suse-16", "opensuse-leap-16.0", 0.983}, {"suse-15", "opensuse-leap-15.6", 0.991}} {
 		all, themselves := 0, 0
 		for name, lists := range embeddedIndex(t).tables.File.Table(record.RPMLists).All() {
 			if record.HasWord(lists, c.list) {
@@ -100,6 +101,47 @@ func TestListedNamesAreThemselves(t *testing.T) {
 		}
 		if float64(themselves) < c.least*float64(all) {
 			t.Errorf("%s: %d of %d names", c.slug, themselves, all)
+		}
+	}
+}
+
+// TestWhatAListHasIsNoOtherRPM: neither the rpm of another version of Python, nor of the other
+// line, nor nothing.
+func TestWhatAListHasIsNoOtherRPM(t *testing.T) {
+	for _, name := range []string{"python3-more-itertools", "beakerlib", "uwsgi-plugin-xslt", "glibmm2.4-devel", "e2scrub"} {
+		if got := becomes(t, "fedora-42", name, "fedora-42"); packageNames(got) != name {
+			t.Errorf("%s of Fedora in itself: %q", name, packageNames(got))
+		}
+	}
+}
+
+// TestAModuleOfPython3IsNoneOfAnother: neither Python 2's, nor of a version that EL has beside its
+// own; nor gone because EL 7's for Python 2 is.
+func TestAModuleOfPython3IsNoneOfAnother(t *testing.T) {
+	for _, c := range [][3]string{
+		{"debian-13", "python3-redis", "rhel-8"},
+		{"fedora-42", "python3-more-itertools", "rhel-8"},
+		{"fedora-42", "python3-pytest-mock", "opensuse-leap-15.6"},
+		{"debian-13", "python3-setproctitle", "rhel-9"},
+		{"opensuse-leap-15.6", "python3-setproctitle", "rhel-8"},
+	} {
+		got := becomes(t, c[0], c[1], c[2])
+		if packageNames(got) != c[1] || got.Confidence >= course.SureConfidence {
+			t.Errorf("%s of %s in %s: %s %q, %.2f", c[1], c[0], c[2], got.Relation, packageNames(got), got.Confidence)
+		}
+	}
+}
+
+// TestWhatNoListHasGivesWay to the name that a list has: EL's for SUSE's own.
+func TestWhatNoListHasGivesWay(t *testing.T) {
+	for _, c := range [][3]string{
+		{"debian-13", "libfl-dev", "libfl-devel"},
+		{"debian-12", "libmagick++-dev", "libMagick++-devel"},
+		{"debian-13", "qt6-websockets-dev", "qt6-websockets-devel"},
+		{"rhel-9", "paho-c-devel", "libpaho-mqtt-devel"},
+	} {
+		if got := becomes(t, c[0], c[1], "opensuse-leap-15.6"); packageNames(got) != c[2] {
+			t.Errorf("%s of %s: %q", c[1], c[0], packageNames(got))
 		}
 	}
 }
@@ -208,4 +250,21 @@ func machines(t *testing.T) map[string][]string {
 		}
 	}
 	return all
+}
+
+// TestWhereAListIsMissingACommandIsNamed that builds an index with it, in the format of the
+// target's archives.
+func TestWhereAListIsMissingACommandIsNamed(t *testing.T) {
+	for _, c := range [][3]string{
+		{"debian-13 libdraco-dev", "rhel-9", "--rpm-md"}, {"rhel-9 draco-devel", "ubuntu-24.04", "--apt"}, {"debian-12 gimp", "alpine-3.22", "--apk"},
+	} {
+		source, name, _ := strings.Cut(c[0], " ")
+		got := becomes(t, source, name, c[1])
+		command := "svc admin index build " + c[2] + " URL --release " + c[1] + " --out FILE, then --index FILE."
+		if !slices.ContainsFunc(got.Caveats, func(caveat api.Caveat) bool {
+			return caveat.Code == course.CaveatExistence && strings.Contains(caveat.Text, command)
+		}) {
+			t.Errorf("%s of %s in %s: %v", name, source, c[1], got.Caveats)
+		}
+	}
 }

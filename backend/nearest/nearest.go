@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 // To gives up to n of the known names, those first that look most like a name.
@@ -36,12 +38,9 @@ func Meant(name string, known []string) (meant string, ok bool) {
 	if meant, ok := Typo(name, known); ok {
 		return meant, true
 	}
-	var of []string
-	for _, k := range known {
-		if slices.Contains(strings.FieldsFunc(k, func(r rune) bool { return r == '-' || r == '_' }), name) {
-			of = append(of, k)
-		}
-	}
+	of := sliced.Filter(known, func(k string) bool {
+		return slices.Contains(strings.FieldsFunc(k, func(r rune) bool { return r == '-' || r == '_' }), name)
+	})
 	if len(of) == 1 { // of several it may mean each
 		return of[0], true
 	}

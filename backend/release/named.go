@@ -9,6 +9,7 @@ import (
 
 	"svc/backend/lazyregexp"
 	"svc/backend/nearest"
+	"svc/backend/sliced"
 )
 
 // spoken is how people write a release: letters, numbers, and what tells no release of
@@ -138,10 +139,7 @@ func NoLinux(name string) bool {
 
 // Distributions are the IDs of all that are known, each once, in order.
 func Distributions() []string {
-	var ids []string
-	for _, r := range table {
-		ids = append(ids, r.ID)
-	}
+	ids := sliced.Map(table, func(r Release) string { return r.ID })
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -79,16 +80,9 @@ func decode(body []byte, v any) error {
 	case errors.Is(err, json.ErrUnknownName) && errors.As(err, &semantic):
 		return malformed("%s is no field of this request", semantic.JSONPointer)
 	case errors.As(err, &semantic):
-		return malformed("%s must not be a JSON %s here", pointer(semantic), semantic.JSONKind)
+		return malformed("%s must not be a JSON %s here", cmp.Or(string(semantic.JSONPointer), "the body"), semantic.JSONKind)
 	}
 	return malformed("the body is not valid JSON: %s", syntax(err))
-}
-
-func pointer(e *json.SemanticError) string {
-	if e.JSONPointer == "" {
-		return "the body"
-	}
-	return string(e.JSONPointer)
 }
 
 // suspect reports whether a body may nest too deep or hold a NUL character: a

@@ -28,7 +28,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.said.exchange = x
 	s.mux.ServeHTTP(&x.said, r)
 	if x.at == s.lost {
-		s.fail(x, unroutable(x.said.header.Get("Allow"), r.Method))
+		s.fail(x, unroutable(h, x.said.header.Get("Allow"), r.Method))
 	}
 }
 
@@ -150,18 +150,12 @@ func (s *Server) answerTo(x *exchange, r *http.Request, route route, who caller)
 }
 
 // unroutable says why no route matched, with the methods that would.
-func unroutable(allow, method string) error {
-	if allow != "" {
-		return &notAllowed{allow, method}
+func unroutable(h http.Header, allow, method string) error {
+	if allow == "" {
+		return api.Errorf(api.NotFound, "there is no such route; GET /v1/openapi.json lists all")
 	}
-	return api.Errorf(api.NotFound, "there is no such route; GET /v1/openapi.json lists all")
-}
-
-// notAllowed is a wrong method of a known route.
-type notAllowed struct{ allow, method string }
-
-func (e *notAllowed) Error() string {
-	return fmt.Sprintf("this route does not take %.20q: it takes %s", e.method, e.allow)
+	h.Set("Allow", allow)
+	return api.Errorf(api.MethodNotAllowed, "this route does not take %.20q: it takes %s", method, allow)
 }
 
 // fail answers with an error: the one place where errors become statuses.
@@ -170,11 +164,10 @@ func (s *Server) fail(x *exchange, err error) {
 	refused.RequestID = x.id
 	s.meters.count(refusalsTotal, "code", string(refused.Code)).Inc()
 	h := x.Header()
-	setRetryAfter(h, refused.RetryAfter)
-	var wrong *notAllowed
+	if refused.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(refused.RetryAfter))
+	}
 	switch {
-	case errors.As(err, &wrong):
-		h.Set("Allow", wrong.allow)
 	case refused.Code == api.Unauthenticated:
 		h.Set("WWW-Authenticate", "Bearer")
 	case refused.Status() >= http.StatusInternalServerError && !errors.Is(err, context.Canceled): // the caller has gone
@@ -186,7 +179,6 @@ func (s *Server) fail(x *exchange, err error) {
 // asError is the error that the caller sees: a copy, as some are shared.
 func asError(err error) *api.Error {
 	var refused *api.Error
-	var wrong *notAllowed
 	switch {
 	case errors.As(err, &refused):
 		shown := *refused
@@ -197,8 +189,6 @@ func asError(err error) *api.Error {
 		return api.Errorf(api.NotFound, "there is nothing with this id")
 	case errors.Is(err, store.ErrNoStagedRelease):
 		return api.Errorf(api.NoStagedRelease, "this channel has no staged release; nothing was changed: stage one first")
-	case errors.As(err, &wrong):
-		return api.Errorf(api.MethodNotAllowed, "%s", wrong)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return unavailable("the request ended before it was answered: try again")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 func (s *Server) resolve(ctx context.Context, c caller, in api.ResolveRequest) (api.ResolveResponse, error) {
@@ -13,11 +14,7 @@ func (s *Server) resolve(ctx context.Context, c caller, in api.ResolveRequest) (
 		return api.ResolveResponse{}, err
 	}
 	out := api.ResolveResponse{Release: slug(in.Release), IndexVersion: s.cfg.Index.Version(), Results: results}
-	for _, r := range results {
-		if r.Match == api.MatchNone {
-			out.Unresolved++
-		}
-	}
+	out.Unresolved = sliced.Count(results, func(r api.Resolution) bool { return r.Match == api.MatchNone })
 	out.Resolved = len(results) - out.Unresolved
 	return out, s.cfg.Store.Meter(ctx, c.AccountID)
 }

@@ -93,9 +93,3 @@ func (l *limiter) makeRoom(now time.Time) {
 		clear(l.buckets)
 	}
 }
-
-func setRetryAfter(h http.Header, s int) {
-	if s > 0 {
-		h.Set("Retry-After", strconv.Itoa(s))
-	}
-}

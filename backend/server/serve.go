@@ -35,7 +35,7 @@ func (s *Server) Serve(ctx context.Context, c ServeConfig) error {
 		return err
 	}
 	service := &endpointServer{Server: httpServer(s.lastWhenLeaving(s), s.cfg.Log), present: newPresence()}
-	service.TLSConfig, service.ConnState = certificate, service.present.note
+	service.tls, service.ConnState = certificate, service.present.note
 	if service.listeners, err = listenOn(c.Listen, c.Inherited); err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
@@ -53,7 +53,7 @@ func (s *Server) Serve(ctx context.Context, c ServeConfig) error {
 	failed := make(chan error, len(servers))
 	for _, h := range servers {
 		for _, l := range h.listeners {
-			h.accepting.Go(func() { report(failed, serve(h.Server, l)) })
+			h.accepting.Go(func() { report(failed, h.Serve(unreadListener{l, h.tls, h.ErrorLog})) })
 		}
 	}
 	s.cfg.Log.Info("serving", "addr", service.addr().String(), "tls", certificate != nil)
@@ -72,6 +72,7 @@ func (s *Server) Serve(ctx context.Context, c ServeConfig) error {
 // endpointServer is an HTTP server with its sockets.
 type endpointServer struct {
 	*http.Server
+	tls       *tls.Config // nil for plain HTTP
 	listeners []net.Listener
 	accepting sync.WaitGroup // a goroutine for each socket
 	present   *presence
@@ -134,14 +135,6 @@ func (s *Server) shutdown(servers []*endpointServer) error {
 	return errors.Join(errs...)
 }
 
-// serve answers over TLS where the server has a certificate.
-func serve(h *http.Server, l net.Listener) error {
-	if h.TLSConfig == nil {
-		return h.Serve(unreadListener{l})
-	}
-	return h.Serve(listenTLS(l, h.TLSConfig))
-}
-
 // certificate is nil for plain HTTP.
 func (c ServeConfig) certificate() (*tls.Config, error) {
 	if c.TLSCert == "" && c.TLSKey == "" {
@@ -154,5 +147,5 @@ func (c ServeConfig) certificate() (*tls.Config, error) {
 		}
 		return nil, fmt.Errorf("%s and %s are no certificate and its own key, both as PEM", c.TLSCert, c.TLSKey)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}, nil
 }

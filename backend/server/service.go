@@ -2,10 +2,10 @@ package server
 
 import (
 	"context"
-	"slices"
 
 	"svc/backend/api"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // maxHistory bounds the releases that the version lists.
@@ -29,11 +29,7 @@ func (s *Server) version(ctx context.Context, _ caller, _ api.None) (api.Version
 
 // newest is the first release of a channel in a list that has the newest first.
 func newest(releases []api.Release, channel string) *api.Release {
-	i := slices.IndexFunc(releases, func(r api.Release) bool { return r.Channel == channel })
-	if i < 0 {
-		return nil
-	}
-	return &releases[i]
+	return sliced.Pointer(releases, func(r api.Release) bool { return r.Channel == channel })
 }
 
 func (s *Server) openAPI(context.Context, caller, api.None) (api.Document, error) {
@@ -42,9 +38,6 @@ func (s *Server) openAPI(context.Context, caller, api.None) (api.Document, error
 
 // unknownRelease names the nearest releases that the index knows.
 func (s *Server) unknownRelease(name string) error {
-	var known []string
-	for _, r := range s.cfg.Index.Releases() {
-		known = append(known, r.Slug)
-	}
+	known := sliced.Map(s.cfg.Index.Releases(), func(r api.ReleaseInfo) string { return r.Slug })
 	return api.Errorf(api.UnknownRelease, "the release %.80q is not known: %s", name, release.Instead(name, 3, known))
 }

@@ -2,15 +2,14 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
-	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -81,97 +80,51 @@ func unread(status int) *api.Error {
 	return e
 }
 
-// unreadListener gives out connections of plain HTTP whose own answers are ours.
-type unreadListener struct{ net.Listener }
+// unreadListener gives out connections whose own answers are ours: over TLS where the
+// server has a certificate.
+//
+// HTTP/2 is not offered. Its server in net/http answers long headers with a page, or
+// ends the connection, and has no hook for either; over HTTP/1.1 every refusal is ours.
+// What is lost is little: calls are few and short, each client keeps its connections,
+// and a proxy that speaks HTTP/2 to the world speaks HTTP/1.1 to what is behind it.
+type unreadListener struct {
+	net.Listener
+	config *tls.Config // nil for plain HTTP
+	log    *log.Logger
+}
 
 func (l unreadListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return unreadConn{c}, nil
-}
-
-// tlsListener does the same over TLS. A connection whose handshake failed net/http
-// wants to see itself, to say what came instead, so that the handshake comes before
-// it is asked to serve.
-//
-// HTTP/2 is not offered. Its server in net/http answers long headers with a page, or
-// ends the connection, and has no hook for either; over HTTP/1.1 every refusal is ours.
-// What is lost is little: calls are few and short, each client keeps its connections,
-// and a proxy that speaks HTTP/2 to the world speaks HTTP/1.1 to what is behind it.
-type tlsListener struct {
-	net.Listener
-	config *tls.Config
-	ready  chan net.Conn
-	failed chan error
-	closed chan struct{}
-	close  sync.Once
-	// handshakes are those that run: a socket that accepts no more still has them.
-	handshakes sync.WaitGroup
-}
-
-func listenTLS(l net.Listener, config *tls.Config) *tlsListener {
-	config.NextProtos = []string{"http/1.1"}
-	t := &tlsListener{Listener: unreadListener{l}, config: config, ready: make(chan net.Conn), failed: make(chan error), closed: make(chan struct{})}
-	go t.accept()
-	return t
-}
-
-func (l *tlsListener) accept() {
-	for {
-		c, err := l.Listener.Accept()
-		if err == nil {
-			l.handshakes.Go(func() { l.handshake(tls.Server(c, l.config)) })
-			continue
-		}
-		if errors.Is(err, net.ErrClosed) {
-			l.handshakes.Wait()
-		}
-		select {
-		case l.failed <- err: // net/http waits, and asks again, where it makes sense
-		case <-l.closed:
-			return
-		}
+	if l.config == nil {
+		return unreadConn{c}, nil
 	}
+	t := tls.Server(c, l.config)
+	return tlsConn{unreadConn{t}, t, l.log}, nil
 }
 
-// handshake hands the connection on, also where it failed: net/http then meets
-// the same error again, logs it and closes the connection.
-func (l *tlsListener) handshake(t *tls.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), readHeaderTimeout)
-	defer cancel()
-	var c net.Conn = t
-	if err := t.HandshakeContext(ctx); err == nil {
-		c = tlsConn{unreadConn{t}, t}
-	}
-	select {
-	case l.ready <- c:
-	case <-l.closed:
-		t.Close()
-	}
-}
-
-func (l *tlsListener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.ready:
-		return c, nil
-	case err := <-l.failed:
-		return nil, err
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *tlsListener) Close() error {
-	l.close.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-// tlsConn is a connection over TLS whose own answers are ours.
+// tlsConn is a connection over TLS whose own answers are ours. It shakes hands as the
+// first is read of it, which net/http does apart for each, and in the time for headers.
 type tlsConn struct {
 	unreadConn
 	tls *tls.Conn
+	log *log.Logger
+}
+
+// Read says where the handshake failed what net/http would, and whoever speaks plain
+// HTTP is told so.
+func (c tlsConn) Read(p []byte) (int, error) {
+	err := c.tls.Handshake()
+	if err == nil {
+		return c.tls.Read(p)
+	}
+	c.log.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), err)
+	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok && plain.Conn != nil && plain.RecordHeader[0] >= 'A' && plain.RecordHeader[0] <= 'Z' {
+		_, _ = unreadConn{plain.Conn}.Write(notHTTPS) // there is nobody else to tell
+	}
+	return 0, err
 }
 
 // ConnectionState tells net/http that this is TLS.

@@ -15,6 +15,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/help"
 	"svc/tools"
@@ -99,10 +100,7 @@ func (p commands) complete(before []string, last string) []string {
 		})
 		return startingWith(all, last)
 	}
-	var all []string
-	for _, sub := range c.Subcommands {
-		all = append(all, sub.Name+"\t"+sub.ShortHelp)
-	}
+	all := sliced.Map(c.Subcommands, func(sub *ffcli.Command) string { return sub.Name + "\t" + sub.ShortHelp })
 	if c.Name == "completion" {
 		all = shells
 	}
@@ -138,13 +136,8 @@ func isSwitch(f *flag.Flag) bool {
 }
 
 // startingWith are the words that begin with a prefix; what a script is told stays.
-func startingWith(words []string, prefix string) (fit []string) {
-	for _, w := range words {
-		if strings.HasPrefix(w, prefix) || strings.HasPrefix(w, ":") {
-			fit = append(fit, w)
-		}
-	}
-	return fit
+func startingWith(words []string, prefix string) []string {
+	return sliced.Filter(words, func(w string) bool { return strings.HasPrefix(w, prefix) || strings.HasPrefix(w, ":") })
 }
 
 // flagWords are the values that a flag of a command may take: by what help calls the
@@ -206,19 +199,13 @@ func valueOf(typed []string, name string) string {
 	return ""
 }
 
-func named[T ~string](all []T) (words []string) {
-	for _, one := range all {
-		words = append(words, string(one))
-	}
-	return words
+func named[T ~string](all []T) []string {
+	return sliced.Map(all, func(one T) string { return string(one) })
 }
 
 // releaseWords are the releases that a machine may move to, or from.
-func releaseWords() (words []string) {
-	for _, r := range release.All() {
-		words = append(words, fmt.Sprintf("%s\t%s", r.Slug, r.Name))
-	}
-	return words
+func releaseWords() []string {
+	return sliced.Map(release.All(), func(r release.Release) string { return fmt.Sprintf("%s\t%s", r.Slug, r.Name) })
 }
 
 // engineWords are the engines of databases of which the index knows a way.
@@ -231,7 +218,7 @@ func engineWords() []string {
 }
 
 // versionWords are the series of an engine that the index knows.
-func versionWords(engine string) (words []string) {
+func versionWords(engine string) []string {
 	ix, err := index.Embedded()
 	if err != nil {
 		return nil
@@ -240,10 +227,7 @@ func versionWords(engine string) (words []string) {
 	if err != nil {
 		return nil
 	}
-	for _, s := range answer.Series {
-		words = append(words, s.Series)
-	}
-	return words
+	return sliced.Map(answer.Series, func(s api.EngineSeries) string { return s.Series })
 }
 
 // toolWords are the tools of agents.

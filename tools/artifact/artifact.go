@@ -40,6 +40,16 @@ func DigestOf(r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// DigestIn is the SHA-256 of a file, in hex.
+func DigestIn(fsys fs.FS, name string) (string, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return DigestOf(f)
+}
+
 // Digests are the digests of the contents.
 func (f Files) Digests() Digests {
 	d := Digests{}

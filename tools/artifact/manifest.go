@@ -18,6 +18,7 @@ import (
 
 	"svc/backend/api/attest"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // Salt is the file of a folder that nobody outside can guess, so that nobody can
@@ -144,10 +145,7 @@ func (d Digests) Compare(dir, attestation string) ([]FileState, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comparing the folder: %w", err)
 	}
-	all := make([]FileState, 0, len(states))
-	for _, name := range slices.Sorted(maps.Keys(states)) {
-		all = append(all, FileState{name, states[name]})
-	}
+	all := append([]FileState{}, sliced.Map(slices.Sorted(maps.Keys(states)), func(name string) FileState { return FileState{name, states[name]} })...)
 	return all, nil
 }
 
@@ -156,12 +154,7 @@ func (d Digests) state(root *os.Root, name string, e fs.DirEntry) (string, error
 	if !e.Type().IsRegular() {
 		return Changed, nil
 	}
-	f, err := root.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	digest, err := DigestOf(f)
+	digest, err := DigestIn(root.FS(), name)
 	if err != nil {
 		return "", err
 	}

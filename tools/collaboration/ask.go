@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/sliced"
 	"svc/tools/guide"
 	"svc/tools/tool"
 )
@@ -37,11 +38,8 @@ type AskPassage struct {
 }
 
 // nearestPassages are those that may answer a question.
-func nearestPassages(question string) (passages []AskPassage) {
-	for _, p := range guide.Nearest(question, 3) {
-		passages = append(passages, AskPassage{p.ID, p.Text})
-	}
-	return passages
+func nearestPassages(question string) []AskPassage {
+	return sliced.Map(guide.Nearest(question, 3), func(p guide.Passage) AskPassage { return AskPassage{p.ID, p.Text} })
 }
 
 // answered joins the passages that answer a question: mostly one; where two are as near,
@@ -74,10 +72,7 @@ func AskQuestion(ctx context.Context, env *tool.Env, in AskInput) (AskResult, er
 	case answer != "":
 		return AskResult{Answered: true, Answer: answer, Place: place}, nil
 	case !in.Confirm:
-		var near []string
-		for _, p := range nearestPassages(in.Question) {
-			near = append(near, "svc://guide/"+p.Place)
-		}
+		near := sliced.Map(nearestPassages(in.Question), func(p AskPassage) string { return "svc://guide/" + p.Place })
 		return AskResult{}, unsent(ctx, env, "file a question that the guide does not surely answer (nearest: "+cmp.Or(strings.Join(near, ", "), "nothing")+")", stripped.Question)
 	}
 	filing := *env

@@ -7,6 +7,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/client"
+	"svc/backend/sliced"
 	"svc/tools/tool"
 )
 
@@ -30,11 +31,7 @@ func lineOf(f api.Finding) FindingLine {
 }
 
 func linesOf(findings []api.Finding) []FindingLine {
-	lines := []FindingLine{}
-	for _, f := range findings {
-		lines = append(lines, lineOf(f))
-	}
-	return lines
+	return append([]FindingLine{}, sliced.Map(findings, lineOf)...)
 }
 
 func orEmpty(s *string) string {

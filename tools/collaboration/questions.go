@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"svc/backend/api"
+	"svc/backend/sliced"
 	"svc/tools/tool"
 )
 
@@ -49,10 +50,7 @@ func ListQuestions(ctx context.Context, env *tool.Env, in tool.Paging) (Question
 	if err != nil {
 		return QuestionList{}, err
 	}
-	lines := []QuestionLine{}
-	for _, q := range found.Questions {
-		lines = append(lines, questionLine(q, lineLength))
-	}
+	lines := append([]QuestionLine{}, sliced.Map(found.Questions, func(q api.Question) QuestionLine { return questionLine(q, lineLength) })...)
 	lines, page := tool.Paged(env, lines, found.Offset, found.HasMore)
 	return QuestionList{lines, page}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc/backend/api"
+	"svc/backend/sliced"
 	"svc/tools/tool"
 )
 
@@ -90,16 +91,8 @@ func WhatsNew(ctx context.Context, env *tool.Env, in WhatsNewInput) (WhatsNewRes
 		return WhatsNewResult{}, err
 	}
 	r := WhatsNewResult{Since: since, Releases: []api.Release{}, Fixes: []FindingLine{}}
-	for _, release := range v.History {
-		if release.PublishedAt > since {
-			r.Releases = append(r.Releases, release)
-		}
-	}
-	for _, f := range findings {
-		if f.ResolvedAt > since {
-			r.Fixes = append(r.Fixes, f)
-		}
-	}
+	r.Releases = append(r.Releases, sliced.Filter(v.History, func(release api.Release) bool { return release.PublishedAt > since })...)
+	r.Fixes = append(r.Fixes, sliced.Filter(findings, func(f FindingLine) bool { return f.ResolvedAt > since })...)
 	slices.SortStableFunc(r.Fixes, func(a, b FindingLine) int { return strings.Compare(b.ResolvedAt, a.ResolvedAt) })
 	if env.TooBig(r) {
 		cut := env.Rest("whats-new", r)

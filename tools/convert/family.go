@@ -43,16 +43,7 @@ func VersionOn(program string, r release.Release) string {
 	major, _, _ := strings.Cut(r.Version, ".")
 	program, _, _ = strings.Cut(program, "/") // of a program with sections
 	of := versions()[program]
-	if v := of[string(r.Family)+"-"+r.Version]; v != "" {
-		return v
-	}
-	if v := of[string(r.Family)+"-"+major]; v != "" {
-		return v
-	}
-	if v := of[r.ID+"-"+major]; v != "" {
-		return v
-	}
-	return of[string(r.Family)]
+	return cmp.Or(of[string(r.Family)+"-"+r.Version], of[string(r.Family)+"-"+major], of[r.ID+"-"+major], of[string(r.Family)])
 }
 
 // HasSince reports whether what came with a version of a program, or went with
@@ -159,10 +150,7 @@ func (in Input) VersionOf(names ...string) string {
 
 // DebianAccount is what Debian calls an account or group.
 func DebianAccount(name string) string {
-	if now := WordsOf("accounts-debian")[name].Now; now != "" {
-		return now
-	}
-	return name
+	return cmp.Or(WordsOf("accounts-debian")[name].Now, name)
 }
 
 // WithinDebian is a move from one release of Debian or Ubuntu to another, or to

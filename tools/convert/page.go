@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 // Page is a file that is being converted, line by line.
@@ -81,9 +83,7 @@ func (p *Page) Text() string { return strings.Join(p.Lines, "\n") }
 
 // Close puts a page into the result as a file of the target, or as several.
 func (r *Result) Close(p *Page, to ...string) {
-	for _, place := range to {
-		r.Files = append(r.Files, File{Path: place, Text: p.Text(), From: p.From})
-	}
+	r.Files = append(r.Files, sliced.Map(to, func(place string) File { return File{Path: place, Text: p.Text(), From: p.From} })...)
 	slices.SortStableFunc(p.Changes, func(a, b Change) int { return a.Line - b.Line })
 	slices.SortStableFunc(p.Refused, func(a, b Refusal) int { return a.Line - b.Line })
 	if len(p.Changes) > 0 {

@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 	"svc/tools/database"
 )
@@ -131,13 +132,8 @@ func mounted(a *assess.Assessment, _ host.FS) []candidate {
 }
 
 // sameSite are the sites and databases whose folder is a mount itself.
-func sameSite(a *assess.Assessment, dir string) (found []candidate) {
-	for _, c := range slices.Concat(sites(a, nil), engines(a, nil)) {
-		if path.Clean(c.path) == path.Clean(dir) {
-			found = append(found, c)
-		}
-	}
-	return found
+func sameSite(a *assess.Assessment, dir string) []candidate {
+	return sliced.Filter(slices.Concat(sites(a, nil), engines(a, nil)), func(c candidate) bool { return path.Clean(c.path) == path.Clean(dir) })
 }
 
 // shippedRoots are folders of packages that a site may serve as they came.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"svc/assess/host"
+	"svc/backend/sliced"
 	"svc/tools/artifact"
 )
 
@@ -162,8 +163,11 @@ func Measure(ctx context.Context, h host.Host, items []Item, digests bool) ([]Co
 	return found, errs, host.Lost(h)
 }
 
-// place is the item's path, byte by byte.
+// place is the item's path on the target, byte by byte.
 func (i Item) place() string {
+	if i.Target != "" {
+		return i.Target
+	}
 	if i.RawPath != nil {
 		return string(i.RawPath)
 	}
@@ -175,11 +179,7 @@ func exactly(names []string, raw [][]byte) []string {
 	if raw == nil {
 		return names
 	}
-	all := []string{}
-	for _, name := range raw {
-		all = append(all, string(name))
-	}
-	return all
+	return append([]string{}, sliced.Map(raw, func(name []byte) string { return string(name) })...)
 }
 
 // Visit counts a file.
@@ -239,7 +239,7 @@ func (c *contents) digest(ctx context.Context, fsys host.FS, top string, place i
 	slices.Sort(names)
 	all := sha256.New()
 	for _, name := range names {
-		sum, err := digestOf(fsys, name)
+		sum, err := artifact.DigestIn(fsys, name)
 		if err != nil {
 			return "", fmt.Errorf("/%s: %w", name, err)
 		}
@@ -249,13 +249,4 @@ func (c *contents) digest(ctx context.Context, fsys host.FS, top string, place i
 		fmt.Fprintf(all, "%s  ./%s\x00", sum, strings.TrimPrefix(name, top+"/"))
 	}
 	return hex.EncodeToString(all.Sum(nil)), nil
-}
-
-func digestOf(fsys host.FS, name string) (string, error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return artifact.DigestOf(f)
 }

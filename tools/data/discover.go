@@ -15,6 +15,7 @@ import (
 	"svc/assess"
 	"svc/assess/disk/lvm"
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 // maxPlaces is more than any real machine has.
@@ -163,9 +164,22 @@ func (f *finder) place(c candidate, full string) Place {
 	if !utf8.ValidString(full) {
 		p.RawPath = []byte(full)
 	}
+	p.Services = calledAfter(f.a.Services, c.what)
 	p.Device, p.Type = deviceOf(f.a, full)
 	p.Snapshot = f.snapshotOf(p.Device, p.Type)
 	return p
+}
+
+// calledAfter are the services that start with a machine and are called after one whose
+// data are there: php7.4-fpm.service after php, redis-server@queue.service after redis.
+func calledAfter(all []assess.Unit, what string) (names []string) {
+	for _, u := range all {
+		rest, called := strings.CutPrefix(u.Name, what)
+		if what != "" && called && u.Manager == "systemd" && u.State == "enabled" && strings.HasSuffix(rest, ".service") && strings.ContainsAny(rest[:1], "-@.0123456789") {
+			names = append(names, u.Name)
+		}
+	}
+	return names
 }
 
 func (f *finder) note(what, why string) { f.d.Notes = append(f.d.Notes, Note{what, why}) }
@@ -266,11 +280,7 @@ func topsOf(dir string, names []string) []string {
 	if names == nil {
 		return []string{dir}
 	}
-	tops := []string{}
-	for _, name := range names {
-		tops = append(tops, path.Join(dir, name))
-	}
-	return tops
+	return append([]string{}, sliced.Map(names, func(name string) string { return path.Join(dir, name) })...)
 }
 
 // accounts are the names of a machine's ids.

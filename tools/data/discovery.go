@@ -67,13 +67,14 @@ type Place struct {
 	RawPath  []byte   `json:"raw_path,omitempty"` // where the path is not UTF-8
 	Names    []string `json:"names,omitempty"`    // the place is these files of the folder alone; none: all in it
 	Kind     Kind     `json:"kind"`
-	What     string   `json:"what"`              // engine, user, site, service: whose data these are
-	Name     string   `json:"name,omitempty"`    // of the database: a cluster's, an instance's, the suffix of OpenLDAP
-	Version  string   `json:"version,omitempty"` // of the engine
-	Evidence string   `json:"evidence"`          // the file that names the place, or the place
-	Within   string   `json:"within,omitempty"`  // the place that this one stands in
-	Device   string   `json:"device,omitempty"`  // that is mounted here, or in the nearest folder above
-	Type     string   `json:"type,omitempty"`    // of that file system
+	What     string   `json:"what"`               // engine, user, site, service: whose data these are
+	Name     string   `json:"name,omitempty"`     // of the database: a cluster's, an instance's, the suffix of OpenLDAP
+	Version  string   `json:"version,omitempty"`  // of the engine
+	Services []string `json:"services,omitempty"` // units of the machine that are called after whose data these are, and start with it
+	Evidence string   `json:"evidence"`           // the file that names the place, or the place
+	Within   string   `json:"within,omitempty"`   // the place that this one stands in
+	Device   string   `json:"device,omitempty"`   // that is mounted here, or in the nearest folder above
+	Type     string   `json:"type,omitempty"`     // of that file system
 	Snapshot Snapshot `json:"snapshot"`
 	Tally
 }

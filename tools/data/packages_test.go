@@ -229,6 +229,26 @@ func TestEmptyFoldersOfTheTargetsPackagesStay(t *testing.T) {
 	w.steps("90-roll-back.sh")
 }
 
+// TestAFolderOfWhatIsMadeAnewStays: the target's service made it (Debian's Postfix, of its
+// root's etc), and the source has no such folder.
+func TestAFolderOfWhatIsMadeAnewStays(t *testing.T) {
+	w := newWiki(t, "dpkg", "dpkg")
+	places, err := filepath.Glob(w.plan + "/places/*.sh")
+	w.is.NoErr(err)
+	text, err := os.ReadFile(places[0])
+	w.is.NoErr(err)
+	anew := strings.Replace(string(text), "EXCLUDES=()", "EXCLUDES=('chroot/etc/hosts' 'both-have/hosts')", 1)
+	w.is.True(anew != string(text))
+	w.is.NoErr(os.WriteFile(places[0], []byte(anew), 0o644))
+	w.item.Excludes = []string{"chroot/etc/hosts", "both-have/hosts"}
+	w.write(w.target, map[string]string{"chroot/etc/hosts": "made anew", "chroot/etc/more": "made anew", "both-have/hosts": "made anew", "both-have/stale": "of the target"})
+	w.write(w.source, map[string]string{"both-have/page": "of people"})
+	w.steps("10-check.sh", "20-first-copy.sh", "30-before.sh", "40-copy.sh", "50-after.sh")
+	has := w.has(w.target)
+	w.is.Equal([]string{has["chroot/etc/hosts"], has["chroot/etc/more"], has["both-have/hosts"], has["both-have/stale"], has["both-have/page"]}, []string{"made anew", "made anew", "made anew", "", "of people"})
+	w.agrees()
+}
+
 // agrees holds the count of a verification against that of the quiet source.
 func (w *wiki) agrees() {
 	h, err := host.OpenRoot(w.target)
@@ -280,4 +300,32 @@ func TestAPlaceWithoutPackagesMovesWhole(t *testing.T) {
 	w.is.NoErr(os.RemoveAll(filepath.Join(w.target, "var/lib/dpkg")))
 	w.steps("10-check.sh", "30-before.sh", "40-copy.sh", "50-after.sh")
 	w.is.Equal(w.has(w.target), w.has(w.source))
+}
+
+// place gives the plan a place more: the settings of its own with other words.
+func (w *wiki) place(name string, words ...string) {
+	all, err := filepath.Glob(w.plan + "/places/*-wiki.sh")
+	w.is.NoErr(err)
+	text, err := os.ReadFile(all[0])
+	w.is.NoErr(err)
+	said := strings.NewReplacer(words...).Replace(string(text))
+	w.is.True(said != string(text))
+	w.is.NoErr(os.WriteFile(filepath.Join(w.plan, "places", name), []byte(said), 0o644))
+}
+
+// TestAPlaceThatFailsEndsNothingButItself: the others are whole, and are told from it.
+func TestAPlaceThatFailsEndsNothingButItself(t *testing.T) {
+	w := newWiki(t, "dpkg", "dpkg")
+	w.place("0000-first.sh", "/var/lib/wiki", "/var/lib/first")
+	w.is.NoErr(os.MkdirAll(w.source+"/var/lib/first/data", 0o755))
+	w.steps("10-check.sh", "30-before.sh")
+	w.is.NoErr(os.WriteFile(w.target+"/var/lib/first", []byte("no folder"), 0o644))
+	out := w.step("40-copy.sh")
+	w.is.True(strings.Contains(out, "exit status 1"))
+	w.is.True(strings.Contains(out, "1 places differ, as said above: 0000-first."))
+	w.is.Equal(w.has(w.target), moved)
+	w.is.NoErr(os.Remove(w.target + "/var/lib/first"))
+	w.steps("40-copy.sh", "50-after.sh")
+	_, err := os.Stat(w.target + "/var/lib/first/data")
+	w.is.NoErr(err)
 }

@@ -11,7 +11,9 @@ import (
 	"svc/assess"
 	"svc/assess/ledger"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/visible"
+	"svc/tools/convert"
 )
 
 // PlanSchema names the form of a data plan.
@@ -72,6 +74,7 @@ type Item struct {
 	Order           int           `json:"order"` // 0 where nothing moves
 	Path            string        `json:"path"`
 	RawPath         []byte        `json:"raw_path,omitempty"`  // where the path is not UTF-8
+	Target          string        `json:"target,omitempty"`    // where the target has it, where that is elsewhere
 	Names           []string      `json:"names,omitempty"`     // these files of the folder alone; none: all in it
 	RawNames        [][]byte      `json:"raw_names,omitempty"` // all of them, where one is not UTF-8
 	Kind            Kind          `json:"kind"`
@@ -176,6 +179,7 @@ func (p *Plan) add(in PlanInput, place Place) {
 		Path: place.Path, RawPath: place.RawPath, Names: place.Names, RawNames: raw(place.Names), Kind: place.Kind, What: place.What, Name: place.Name, Version: place.Version, Files: place.Files + place.Folders + place.Links + place.Others, Bytes: place.Bytes,
 		Excludes: []string{}, Warnings: warnings(place), Alternatives: []Alternative{},
 	}
+	item.Target = in.home(place)
 	way := wayOf(place)
 	item.Method, item.Why, item.Unsafe = way.method, way.why, way.unsafe
 	item.Readers = readers(place)
@@ -198,10 +202,24 @@ func (p *Plan) add(in PlanInput, place Place) {
 	if item.Unsafe != "" && item.Moves() && !in.SourceOffline {
 		p.Inhibitors = append(p.Inhibitors, running(item))
 	}
+	if !item.Moves() {
+		item.Warnings = []string{}
+	}
 	if place.Unread > 0 && item.Moves() {
 		p.Inhibitors = append(p.Inhibitors, unread(place))
 	}
 	p.Items = append(p.Items, item)
+}
+
+// home is where the target has a place of the source, as the converters say in the
+// configuration of its program; none where that is here, or where another place goes.
+func (in PlanInput) home(place Place) string {
+	source, _ := release.Lookup(in.Discovery.Release)
+	to := convert.HomesOf(place.What).Between(convert.Input{Source: source, Target: in.Target}).Move(place.Path)
+	if to == place.Path || slices.ContainsFunc(in.Discovery.Places, func(p Place) bool { return p.Path == to }) {
+		return ""
+	}
+	return to
 }
 
 // Moves reports whether data are carried to the target.
@@ -263,9 +281,7 @@ func (i *Item) excludes(places []Place, place Place) {
 			i.Excludes = append(i.Excludes, o.Path[len(place.Path)+1:])
 		}
 	}
-	for _, m := range place.Mounts {
-		i.Excludes = append(i.Excludes, m[len(place.Path)+1:])
-	}
+	i.Excludes = append(i.Excludes, sliced.Map(place.Mounts, func(m string) string { return m[len(place.Path)+1:] })...)
 	// The target makes it anew too, so that it is no part of what has to be equal.
 	i.Excludes = append(i.Excludes, ledger.Anew(place.Path)...)
 	slices.Sort(i.Excludes)
@@ -274,14 +290,11 @@ func (i *Item) excludes(places []Place, place Place) {
 }
 
 // raw are the bytes of names, where one is not UTF-8.
-func raw(names []string) (all [][]byte) {
+func raw(names []string) [][]byte {
 	if !slices.ContainsFunc(names, func(name string) bool { return !utf8.ValidString(name) }) {
 		return nil
 	}
-	for _, name := range names {
-		all = append(all, []byte(name))
-	}
-	return all
+	return sliced.Map(names, func(name string) []byte { return []byte(name) })
 }
 
 func (i *Item) estimate(rate int64, place Place) {
@@ -316,7 +329,10 @@ func (p *Plan) quiet(place Place) {
 		return
 	}
 	if w.unsafe != "" {
-		p.Quiesce = append(p.Quiesce, cmp.Or(place.What, place.Path))
+		p.Quiesce = append(p.Quiesce, place.Services...)
+		if place.Services == nil {
+			p.Quiesce = append(p.Quiesce, cmp.Or(place.What, place.Path))
+		}
 	}
 	p.Quiesce = append(p.Quiesce, place.OpenBy...)
 }
@@ -372,8 +388,6 @@ func unread(place Place) assess.Finding {
 		Remediations: []assess.Remediation{{Type: "hint", Text: "Read the machine as root, or with its disks mounted, and plan again."}},
 		Related:      []assess.Resource{{Scheme: "file", Name: place.Path}}, Evidence: []assess.Evidence{},
 	}
-	for _, n := range place.UnreadPaths {
-		f.Evidence = append(f.Evidence, assess.Evidence{Path: n.What})
-	}
+	f.Evidence = append(f.Evidence, sliced.Map(place.UnreadPaths, func(n Note) assess.Evidence { return assess.Evidence{Path: n.What} })...)
 	return f
 }

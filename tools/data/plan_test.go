@@ -2,6 +2,7 @@ package data
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
 
+	"svc/assess"
 	"svc/backend/release"
 )
 
@@ -96,6 +98,23 @@ func TestWhatASystemMakesAnewIsNoDifference(t *testing.T) {
 	for _, name := range []string{"deferred", "etc", "hold"} {
 		is.True(!slices.Contains(queue, name))
 	}
+}
+
+// TestDataMoveToWhereTheTargetHasThem: BIND's, between the rpm families and Debian's.
+func TestDataMoveToWhereTheTargetHasThem(t *testing.T) {
+	is := is.New(t)
+	at := func(source, target string, places ...Place) string {
+		to, ok := release.Lookup(target)
+		is.True(ok)
+		p := NewPlan(PlanInput{Discovery: &Discovery{Release: source, Places: places}, Target: to, Rate: 1})
+		return item(t, p, places[0].Path).Target
+	}
+	is.Equal(at("centos-7", "debian-13", Place{Path: "/var/named", Kind: Service, What: "bind"}), "/var/cache/bind")
+	is.Equal(at("debian-12", "rocky-9", Place{Path: "/var/cache/bind", Kind: Service, What: "bind"}), "/var/named")
+	is.Equal(at("debian-11", "debian-13", Place{Path: "/var/cache/bind", Kind: Service, What: "bind"}), "")
+	is.Equal(at("centos-7", "debian-13", Place{Path: "/var/lib/samba", Kind: Service, What: "samba"}), "")
+	is.Equal(at("centos-7", "rocky-9", Place{Path: "/var/named", Kind: Service, What: "bind"}), "")
+	is.Equal(at("centos-7", "debian-13", Place{Path: "/var/named", Kind: Service, What: "bind"}, Place{Path: "/var/cache/bind", Kind: Service, What: "bind"}), "") // taken
 }
 
 // TestExcludesOfAnyBytesAreInThePlan as they are: JSON has no other way.
@@ -260,4 +279,44 @@ func TestRenderQuotesWhatComesFromTheMachine(t *testing.T) {
 	_, err = json.Marshal(p)
 	is.NoErr(err)
 	is.True(!strings.Contains(string(files["README.txt"]), "\n'; rm")) // no line of its own
+}
+
+// TestWhatIsStoppedIsNamedAsItIsCalled: by its units, where some are called after whose data
+// a place has.
+func TestWhatIsStoppedIsNamedAsItIsCalled(t *testing.T) {
+	is := is.New(t)
+	unit := func(name, state string) assess.Unit { return assess.Unit{Name: name, Manager: "systemd", State: state} }
+	all := []assess.Unit{unit("php7.4-fpm.service", "enabled"), unit("phpbb.service", "enabled"), unit("redis-server@queue.service", "enabled"), unit("redis.service", "disabled"), unit("redis.timer", "enabled")}
+	is.Equal(calledAfter(all, "php"), []string{"php7.4-fpm.service"})
+	is.Equal(calledAfter(all, "redis"), []string{"redis-server@queue.service"})
+	is.Equal(calledAfter(all, ""), nil)
+	p := planned(t, true, Place{Path: "/var/lib/php", Kind: Service, What: "php", Services: calledAfter(all, "php")}, Place{Path: "/var/mail", Kind: Mail, What: "mailboxes"})
+	is.Equal(p.Quiesce, []string{"mailboxes", "php7.4-fpm.service"})
+	is.True(strings.Contains(readme(p), "    ssh \"$SOURCE_SSH\" systemctl stop 'php7.4-fpm.service'\n    what writes to 'mailboxes'\n"))
+}
+
+// TestWhatStaysHasNoWarnings of its move.
+func TestWhatStaysHasNoWarnings(t *testing.T) {
+	is := is.New(t)
+	p := planned(t, true, Place{Path: "/var/log", Kind: Logs, Tally: Tally{ACLs: 1}}, Place{Path: "/srv/a", Kind: Served, Tally: Tally{ACLs: 1}})
+	is.Equal(len(item(t, p, "/var/log").Warnings), 0)
+	is.Equal(len(item(t, p, "/srv/a").Warnings), 1)
+}
+
+// TestHooksOfEngines: what dump.sh asks an engine's script for, by these names, comes in pairs.
+func TestHooksOfEngines(t *testing.T) {
+	is := is.New(t)
+	names, err := fs.Glob(scripts, "scripts/engines/*.sh")
+	is.NoErr(err)
+	takes := map[string]bool{}
+	for _, name := range names {
+		b, err := scripts.ReadFile(name)
+		is.NoErr(err)
+		takes[name] = strings.Contains(string(b), "\nsettings() ")
+		if settles := strings.Contains(string(b), "\nsettle() "); takes[name] != settles {
+			t.Errorf("%s takes settings: %v, and settles them: %v", name, takes[name], settles)
+		}
+	}
+	is.True(takes["scripts/engines/postgresql.sh"])
+	is.True(!takes["scripts/engines/slapd.sh"])
 }

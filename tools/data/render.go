@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/backend/visible"
 )
 
@@ -61,11 +62,7 @@ func (i *Item) render(files map[string][]byte) (err error) {
 
 // array is an array of bash.
 func array(name string, words []string) string {
-	quoted := []string{}
-	for _, w := range words {
-		quoted = append(quoted, visible.Word(w))
-	}
-	return name + "=(" + strings.Join(quoted, " ") + ")\n"
+	return name + "=(" + strings.Join(sliced.Map(words, visible.Word), " ") + ")\n"
 }
 
 // placeScript is the settings of a place that is copied.
@@ -73,6 +70,7 @@ func placeScript(i *Item) string {
 	return "# shellcheck shell=bash disable=SC2034,SC1003 # lib.sh uses what is set here\n" +
 		"PLACE=" + visible.Word(i.Path) + "\n" +
 		"SHOWN=" + visible.Word(visible.Text(i.Path)) + "\n" +
+		"AT=" + visible.Word(cmp.Or(i.Target, i.Path)) + "\n" +
 		fmt.Sprintf("BYTES=%d\n", i.SpaceBytes) +
 		array("EXCLUDES", i.Excludes) +
 		array("NAMES", i.Names) +
@@ -97,10 +95,7 @@ func accountArrays(prefix string, accounts []Account) string {
 
 // snapshotScript copies places from a snapshot of what they lie on.
 func snapshotScript(v Volume) string {
-	names := []string{}
-	for _, s := range v.Places {
-		names = append(names, strings.TrimSuffix(path.Base(s), ".sh"))
-	}
+	names := sliced.Map(v.Places, func(s string) string { return strings.TrimSuffix(path.Base(s), ".sh") })
 	return `#!/usr/bin/env bash
 # Copies these places from a snapshot that the source takes of their file system
 # while it runs, and takes the snapshot away again, also where something fails.
@@ -184,8 +179,19 @@ func readme(p *Plan) string {
 // stop says what a person stops before the source is counted.
 func (p *Plan) stop(b *strings.Builder) {
 	b.WriteString("  then stop on the source what writes to its data:\n")
+	units := []string{}
 	for _, q := range p.Quiesce {
-		fmt.Fprintf(b, "    %s\n", visible.Word(q))
+		if strings.HasSuffix(q, ".service") {
+			units = append(units, visible.Word(q))
+		}
+	}
+	if len(units) > 0 {
+		fmt.Fprintf(b, "    ssh \"$SOURCE_SSH\" systemctl stop %s\n", strings.Join(units, " "))
+	}
+	for _, q := range p.Quiesce {
+		if !strings.HasSuffix(q, ".service") {
+			fmt.Fprintf(b, "    what writes to %s\n", visible.Word(q))
+		}
 	}
 	if slices.ContainsFunc(p.Items, func(i Item) bool { return i.Method == DumpAndLoad }) {
 		b.WriteString("    what uses the databases; their engines run on until they are dumped\n")
@@ -194,7 +200,11 @@ func (p *Plan) stop(b *strings.Builder) {
 
 // describe is what a person should know of a place.
 func (i *Item) describe(b *strings.Builder) {
-	fmt.Fprintf(b, "%-14s %q (%s %q, %s)\n  %s\n", i.Method, i.Path, i.Kind, strings.TrimSpace(i.What+" "+i.Version), Size(i.Bytes), i.Why)
+	at := ""
+	if i.Target != "" {
+		at = fmt.Sprintf(", to %q", i.Target)
+	}
+	fmt.Fprintf(b, "%-14s %q%s (%s %q, %s)\n  %s\n", i.Method, i.Path, at, i.Kind, strings.TrimSpace(i.What+" "+i.Version), Size(i.Bytes), i.Why)
 	if i.Script != "" {
 		fmt.Fprintf(b, "  in %s\n", i.Script)
 	}

@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -46,11 +47,8 @@ func named(_ *assess.Assessment, fsys host.FS) (all []candidate) {
 
 // foldersBehind are those that a file names behind what matches a pattern, up to what the
 // program fills in itself.
-func foldersBehind(before, text string) (all []string) {
-	for _, m := range lazyregexp.New(`(?m)^\s*`+before+`["']?(/[^"'\s;#%$<,*?]*)`).FindAllStringSubmatch(text, maxNamed) {
-		all = append(all, path.Clean(m[1]))
-	}
-	return all
+func foldersBehind(before, text string) []string {
+	return sliced.Map(lazyregexp.New(`(?m)^\s*`+before+`["']?(/[^"'\s;#%$<,*?]*)`).FindAllStringSubmatch(text, maxNamed), func(m []string) string { return path.Clean(m[1]) })
 }
 
 // container is what docker keeps of one.

@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // A machine makes its logs and caches anew, and they stay behind; but programs keep
@@ -77,9 +78,7 @@ func carried(a *assess.Assessment) (all []carriedText) {
 			all = append(all, carriedText{f.Path, f.Package})
 		}
 	}
-	for _, j := range a.Cron {
-		all = append(all, carriedText{j.Evidence.Path, ""})
-	}
+	all = append(all, sliced.Map(a.Cron, func(j assess.CronJob) carriedText { return carriedText{j.Evidence.Path, ""} })...)
 	for _, p := range a.Programs {
 		if p.Package == "" && p.Link == "" && p.Size <= maxText {
 			all = append(all, carriedText{p.Path, ""})
@@ -277,11 +276,8 @@ func saidBy(head string) []string {
 	return words
 }
 
-func wordsOf(name string) (all []string) {
-	for _, w := range wordIn.FindAllString(name, -1) {
-		all = append(all, strings.ToLower(w))
-	}
-	return all
+func wordsOf(name string) []string {
+	return sliced.Map(wordIn.FindAllString(name, -1), strings.ToLower)
 }
 
 // passes reports whether a word says that a file is a log, or what a program makes

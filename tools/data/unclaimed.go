@@ -9,6 +9,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	maintained "svc/assess/scripts"
+	"svc/backend/sliced"
 )
 
 // maxInside bounds how many folders of an empty place are looked at.
@@ -42,9 +43,7 @@ func unclaimed(ctx context.Context, fsys host.FS, places []Place) []string {
 		files = append(files, path.Join("usr/lib/tmpfiles.d", e.Name()))
 	}
 	bare := []string{} // a script may name them below a root that it is given, as var/mail
-	for _, name := range folders {
-		bare = append(bare, name[1:])
-	}
+	bare = append(bare, sliced.Map(folders, func(name string) string { return name[1:] })...)
 	wanted := maintained.Looking(folders, bare)
 	claimed := map[string]bool{}
 	maintained.Each(ctx, fsys, files, func(_ string, text []byte) {

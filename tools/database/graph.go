@@ -6,6 +6,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // Graph is what is on record of engines.
@@ -18,9 +19,7 @@ type Graph struct {
 func NewGraph(record map[string]api.UpgradeEdgesResponse) Graph {
 	g := Graph{record, map[string][]Version{}}
 	for engine, r := range record {
-		for _, s := range r.Series {
-			g.series[engine] = append(g.series[engine], Version(s.Series))
-		}
+		g.series[engine] = append(g.series[engine], sliced.Map(r.Series, func(s api.EngineSeries) Version { return Version(s.Series) })...)
 		slices.SortFunc(g.series[engine], Version.Compare)
 	}
 	return g

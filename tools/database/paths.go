@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/backend/api"
+	"svc/backend/sliced"
 )
 
 // The classes of a cost, best first.
@@ -100,9 +101,7 @@ func (g Graph) steps(from Place) []Step {
 		if !from.Version.within(e.From) || !slices.Contains(Risks, e.Risk) || !slices.Contains(Downtimes, e.Downtime) {
 			continue
 		}
-		for _, to := range g.reach(from, e.To) {
-			all = append(all, newStep(from, to, e))
-		}
+		all = append(all, sliced.Map(g.reach(from, e.To), func(to Place) Step { return newStep(from, to, e) })...)
 	}
 	return all
 }
@@ -116,12 +115,7 @@ func newStep(from, to Place, e api.UpgradeEdge) Step {
 
 // Edge is the one step from a place to another by a method, where it is on record.
 func (g Graph) Edge(from, to Place, method string) (Step, bool) {
-	steps := g.steps(from)
-	i := slices.IndexFunc(steps, func(s Step) bool { return s.To == to && s.Method == method })
-	if i < 0 {
-		return Step{}, false
-	}
-	return steps[i], true
+	return sliced.Find(g.steps(from), func(s Step) bool { return s.To == to && s.Method == method })
 }
 
 // trail is a path in the making.
@@ -139,10 +133,7 @@ const maxSteps = 16
 func (g Graph) search(from, to Place, m Move) map[Place][]trail {
 	steps := g.allowed(to.Engine, m.Offline)
 	best := map[Place][]trail{}
-	var open []trail
-	for _, s := range steps(from) {
-		open = append(open, trail{m.cost(s), []Step{s}})
-	}
+	open := sliced.Map(steps(from), func(s Step) trail { return trail{m.cost(s), []Step{s}} })
 	for len(open) > 0 {
 		var next []trail
 		for _, t := range open {
@@ -150,9 +141,7 @@ func (g Graph) search(from, to Place, m Move) map[Place][]trail {
 			if !keep(best, at, t) || at == to || len(t.steps) == maxSteps {
 				continue
 			}
-			for _, s := range steps(at) {
-				next = append(next, trail{t.cost.and(m.cost(s)), append(slices.Clip(t.steps), s)})
-			}
+			next = append(next, sliced.Map(steps(at), func(s Step) trail { return trail{t.cost.and(m.cost(s)), append(slices.Clip(t.steps), s)} })...)
 		}
 		open = next
 	}
@@ -217,11 +206,7 @@ func lost(p Path) int {
 
 // Methods names what the steps are made by.
 func (p *Path) Methods() string {
-	names := []string{}
-	for _, s := range p.Steps {
-		names = append(names, s.Method)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(sliced.Map(p.Steps, func(s Step) string { return s.Method }), ", ")
 }
 
 // why says what a path's score is made of.

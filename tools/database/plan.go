@@ -10,6 +10,7 @@ import (
 	"svc/assess/datadir"
 	"svc/backend/api"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // Gap says how far the target's offer is from a database.
@@ -240,9 +241,7 @@ func addition(in Input, series Version, e datadir.Extension) Addition {
 	}
 	a.Package = packageOf(in.Packages, e.Name)
 	t := in.Translations[a.Package]
-	for _, p := range t.Packages {
-		a.Targets = append(a.Targets, p.Name)
-	}
+	a.Targets = append(a.Targets, sliced.Map(t.Packages, func(p api.TargetPackage) string { return p.Name })...)
 	switch {
 	case a.Package == "":
 	case len(a.Targets) > 0:

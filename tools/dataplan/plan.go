@@ -111,20 +111,14 @@ func (in *PlanInput) write(env *tool.Env, p *data.Plan) (PlanResult, error) {
 	if err != nil {
 		return PlanResult{}, err
 	}
-	staging, err := artifact.Stage(in.Out, evidence.PlanFile, files)
+	digests, err := evidence.WriteOwn(in.Out, evidence.PlanFile, files, key, &attest.DataPlanPredicate{
+		Operation: attest.Operation{Fingerprint: p.Fingerprint, Source: p.Source, Target: p.Target, Tool: "svc " + env.Version},
+		Items:     p.Sum.Items, Bytes: p.Sum.Bytes, SourceOffline: p.SourceOffline,
+	})
 	if err != nil {
 		return PlanResult{}, err
 	}
-	if err := evidence.SignOwn(staging, key, &attest.DataPlanPredicate{
-		Operation: attest.Operation{Fingerprint: p.Fingerprint, Source: p.Source, Target: p.Target, Tool: "svc " + env.Version},
-		Items:     p.Sum.Items, Bytes: p.Sum.Bytes, SourceOffline: p.SourceOffline,
-	}); err != nil {
-		return PlanResult{}, errors.Join(err, staging.Discard())
-	}
-	if err := staging.Commit(); err != nil {
-		return PlanResult{}, err
-	}
-	return in.result(p, staging.Digests(), attest.KeyID(key.Public().(ed25519.PublicKey))), nil
+	return in.result(p, digests, attest.KeyID(key.Public().(ed25519.PublicKey))), nil
 }
 
 func (in *PlanInput) result(p *data.Plan, digests artifact.Digests, keyID string) PlanResult {

@@ -9,6 +9,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/client"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/tools/database"
 	"svc/tools/tool"
 )
@@ -112,10 +113,7 @@ func versionOf(g database.Graph, engine, s string) (database.Version, error) {
 		_, ok = g.SeriesOf(database.Place{Engine: engine, Version: v})
 	}
 	if !ok {
-		known := []string{}
-		for _, series := range g.Series(engine) {
-			known = append(known, string(series))
-		}
+		known := sliced.Map(g.Series(engine), func(series database.Version) string { return string(series) })
 		return "", tool.InputErrorf("svc_db_upgrade_path", "%q is no version of %s that is on record, and no release; these are: %s", s, engine, strings.Join(known, ", "))
 	}
 	return v, nil

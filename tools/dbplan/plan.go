@@ -106,9 +106,7 @@ func (d *databases) plan(ctx context.Context) (PlanResult, error) {
 	}
 	r.IndexVersion = graph.IndexVersion()
 	for i, db := range found {
-		if d.Env.Progress != nil {
-			d.Env.Progress("reading databases", i, len(found))
-		}
+		d.Env.Step("reading databases", i, len(found))
 		if err := ctx.Err(); err != nil {
 			return r, fmt.Errorf("reading databases: %w", err)
 		}

@@ -94,9 +94,20 @@ func Seal(ctx context.Context, staging *artifact.Staging, signer *Signer, p atte
 	return staging.Add(artifact.Files{AttestationFile: envelope})
 }
 
-// SignOwn adds the manifest of what was staged, and an attestation that this user's own
-// key signs.
-func SignOwn(staging *artifact.Staging, key ed25519.PrivateKey, p attest.Predicate) error {
+// WriteOwn puts files into a folder, of which one tells what it is, with their manifest and
+// an attestation that this user's own key signs.
+func WriteOwn(out, main string, files artifact.Files, key ed25519.PrivateKey, p attest.Predicate) (artifact.Digests, error) {
+	staging, err := artifact.Stage(out, main, files)
+	if err != nil {
+		return nil, err
+	}
+	if err := signOwn(staging, key, p); err != nil {
+		return nil, errors.Join(err, staging.Discard())
+	}
+	return staging.Digests(), staging.Commit()
+}
+
+func signOwn(staging *artifact.Staging, key ed25519.PrivateKey, p attest.Predicate) error {
 	root, err := staging.Seal(key.Seed())
 	if err != nil {
 		return err

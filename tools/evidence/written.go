@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools/artifact"
 )
@@ -36,11 +37,7 @@ type Artifact struct {
 // Artifacts are the files of a folder with their digests, in the order of their
 // names.
 func Artifacts(out string, digests artifact.Digests) []Artifact {
-	all := []Artifact{}
-	for _, name := range slices.Sorted(maps.Keys(digests)) {
-		all = append(all, Artifact{filepath.Join(out, name), digests[name]})
-	}
-	return all
+	return append([]Artifact{}, sliced.Map(slices.Sorted(maps.Keys(digests)), func(name string) Artifact { return Artifact{filepath.Join(out, name), digests[name]} })...)
 }
 
 // Document is a value as its file has it: as JSON, with what is hidden in its

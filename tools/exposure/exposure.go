@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc/backend/api"
+	"svc/backend/sliced"
 )
 
 // Severities lists the severities, worst first.
@@ -85,12 +86,7 @@ func Stale(f api.Feed, now time.Time) bool {
 
 // names are what a match is about: its CVEs, or the advisory where it has none.
 func names(m api.CVEMatch) []string {
-	cves := []string{}
-	for _, a := range append([]string{m.Advisory}, m.Aliases...) {
-		if strings.HasPrefix(a, "CVE-") {
-			cves = append(cves, a)
-		}
-	}
+	cves := sliced.Filter(append([]string{m.Advisory}, m.Aliases...), func(a string) bool { return strings.HasPrefix(a, "CVE-") })
 	if len(cves) == 0 {
 		return []string{m.Advisory}
 	}

@@ -1,6 +1,7 @@
 package exposure
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -106,7 +107,7 @@ func NewSARIF(s Subject, matches []api.CVEMatch) SARIF {
 			i = len(rules)
 			rules[m.Advisory] = i
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
-				ID: m.Advisory, Short: sarifText{firstOf(m.Summary, m.Advisory)}, HelpURI: m.URL,
+				ID: m.Advisory, Short: sarifText{cmp.Or(m.Summary, m.Advisory)}, HelpURI: m.URL,
 				Properties: sarifProperties{[]string{"security", "vulnerability"}, sarifGrades[Severities[Rank(m.Severity)]].score},
 			})
 		}
@@ -134,13 +135,4 @@ func sentence(m api.CVEMatch) string {
 		return what + ", and there will be no fix: support has ended"
 	}
 	return what + ", not fixed yet"
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

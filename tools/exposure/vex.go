@@ -11,6 +11,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // VEX is a document of vulnerabilities in the form of CycloneDX 1.6.
@@ -92,9 +93,7 @@ func NewVEX(s Subject, matches []api.CVEMatch, now time.Time) VEX {
 	d.Metadata.Timestamp = now.UTC().Format(time.RFC3339)
 	d.Metadata.Tools.Components = []vexComponent{{Type: "application", Name: "svc", Version: s.Tool}}
 	d.Metadata.Component = vexComponent{Type: "operating-system", Ref: s.Release, Name: distro, Version: version}
-	for _, w := range s.Warnings {
-		d.Metadata.Properties = append(d.Metadata.Properties, vexProperty{"svc:warning", w})
-	}
+	d.Metadata.Properties = append(d.Metadata.Properties, sliced.Map(s.Warnings, func(w string) vexProperty { return vexProperty{"svc:warning", w} })...)
 	refs, byID := map[string]bool{}, map[string]int{}
 	for _, m := range matches {
 		ref := packageURL(s.Release, m.Package, m.Version)
@@ -145,7 +144,7 @@ var cvssMethods = map[string]string{"CVSS:4.0": "CVSSv4", "CVSS:3.1": "CVSSv31",
 
 func cvssMethod(vector string) string {
 	version, _, _ := strings.Cut(vector, "/")
-	return firstOf(cvssMethods[version], "CVSSv2")
+	return cmp.Or(cvssMethods[version], "CVSSv2")
 }
 
 // add notes one more package, and the advisory that says so.
@@ -167,7 +166,7 @@ func (v *vexVulnerability) add(ref string, m api.CVEMatch) {
 func packageURL(slug, name, version string) string {
 	r, _ := release.Lookup(slug)
 	distro, _ := release.Split(slug)
-	kind := firstOf(string(r.Family.Conventions().Format), "rpm")
+	kind := cmp.Or(string(r.Family.Conventions().Format), "rpm")
 	qualifiers := "?distro=" + url.QueryEscape(slug)
 	if epoch, rest, found := strings.Cut(version, ":"); found && kind == "rpm" {
 		version, qualifiers = rest, qualifiers+"&epoch="+url.QueryEscape(epoch)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // Fix is one in the order of fixes: a finding that keeps machines from being ready, to
@@ -36,11 +37,7 @@ func needs(m *Machine) []Finding {
 		return nil
 	}
 	all := slices.Clone(m.Inhibitors)
-	for _, f := range m.Findings {
-		if f.Work() {
-			all = append(all, f)
-		}
-	}
+	all = append(all, sliced.Filter(m.Findings, Finding.Work)...)
 	for _, c := range counted {
 		if c.of(m) > 0 && !slices.ContainsFunc(all, func(f Finding) bool { return slices.Contains(c.told, f.Key) }) {
 			all = append(all, c.instead)

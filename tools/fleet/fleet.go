@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // Schema names the form of fleet.json.
@@ -148,9 +149,7 @@ func New(target, indexVersion string, read []Read, funds Funds) *Document {
 	d.Groups = group(read)
 	depend(read)
 	d.Waves = waves(read)
-	for _, r := range read {
-		d.Machines = append(d.Machines, r.Machine)
-	}
+	d.Machines = append(d.Machines, sliced.Map(read, func(r Read) Machine { return r.Machine })...)
 	d.Shared, d.Fixes = shared(d.Machines), fixes(d.Machines)
 	d.Cost = cost(d.Machines, funds)
 	return d

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 // spoken is what may be a host name or an address in a text. A word with an underscore
@@ -50,12 +52,7 @@ func (r remark) of(file string) bool {
 // the address of a machine, in small letters. What is said in comments names nobody: the
 // files that packages ship explain themselves there, in words that are also host names.
 func Mentioned(file, text string, found func(name string)) {
-	var here []remark
-	for _, r := range remarks {
-		if r.of(file) {
-			here = append(here, r)
-		}
-	}
+	here := sliced.Filter(remarks, func(r remark) bool { return r.of(file) })
 	till := "" // the end of the comment that the line before is in
 	for line := range strings.Lines(text) {
 		if line, till = said(strings.TrimSpace(line), till, here); line == "" {

@@ -8,17 +8,13 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // Order are the machines that can be planned, in the order of the move: wave by
 // wave, and those that are in none last.
 func (d *Document) Order() []Machine {
-	var order []Machine
-	for _, m := range d.Machines {
-		if m.Verdict != Unreadable {
-			order = append(order, m)
-		}
-	}
+	order := sliced.Filter(d.Machines, func(m Machine) bool { return m.Verdict != Unreadable })
 	last := len(waveReasons) + 1
 	slices.SortStableFunc(order, func(a, b Machine) int { return cmp.Compare(cmp.Or(a.Wave, last), cmp.Or(b.Wave, last)) })
 	return order

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 // alike is the share of two machines' packages, files and findings, of all that
@@ -35,10 +37,7 @@ func group(read []Read) []Group {
 		r.Machine.Group = leaders[at].Name
 		leaders[at].Machines = append(leaders[at].Machines, r.Machine.Name)
 	}
-	groups := []Group{}
-	for _, l := range leaders {
-		groups = append(groups, l.Group)
-	}
+	groups := append([]Group{}, sliced.Map(leaders, func(l *leader) Group { return l.Group })...)
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Machines), len(a.Machines)) })
 	return groups
 }
@@ -90,13 +89,7 @@ func depend(read []Read) {
 
 // ToDo is how much of a machine is for a person: questions, files and findings.
 func (m *Machine) ToDo() int {
-	n := m.Questions + m.Manual
-	for _, f := range m.Findings {
-		if f.Work() {
-			n++
-		}
-	}
-	return n
+	return m.Questions + m.Manual + sliced.Count(m.Findings, Finding.Work)
 }
 
 // Sizes of the waves of machines with work, by what there is to do: those with little

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"svc/backend/sliced"
 	"svc/tools/page"
 )
 
@@ -64,20 +65,14 @@ type stateBar struct {
 
 // Page is the overview as one page for people, which needs nothing but itself.
 func (o *Overview) Page(tool string) []byte {
-	var states []stateBar
-	for _, name := range slices.Sorted(maps.Keys(o.Totals)) {
-		states = append(states, stateBar{bar{name, o.Totals[name]}, classes[name]})
-	}
+	states := sliced.Map(slices.Sorted(maps.Keys(o.Totals)), func(name string) stateBar { return stateBar{bar{name, o.Totals[name]}, classes[name]} })
 	slices.SortStableFunc(states, func(a, b stateBar) int {
 		return cmp.Compare(slices.Index(Verdicts, a.Class), slices.Index(Verdicts, b.Class))
 	})
-	names := make([]string, 0, len(states))
-	for _, s := range states {
-		names = append(names, s.Name)
-	}
+	names := sliced.Map(states, func(s stateBar) string { return s.Name })
 	waves := slices.ContainsFunc(o.Machines, func(m Outcome) bool { return m.Wave > 0 })
 	title := fmt.Sprintf("%s: %d machines", o.Command, len(o.Machines))
-	return page.Whole(title, page.Look(look),
+	return page.Whole(title, page.Look(static, "look.css"),
 		page.El("h1", page.Text(title)),
 		page.P(page.Soft(), page.Textf("Made by %s. machines.json and machines.csv have the same rows.", tool)),
 		page.Div(page.Attr("class", "facts"), page.Each(states, func(s stateBar) page.Node { return fact(s.Class, s.Count, s.Name) })),
@@ -87,7 +82,7 @@ func (o *Overview) Page(tool string) []byte {
 		wide(page.Attr("id", "machines"),
 			page.El("thead", page.Tr(page.El("th", page.Textf("Machine")), page.El("th", page.Textf("Place")), page.El("th", page.Textf("State")), page.If(waves, page.El("th", page.Textf("Wave"))), page.El("th", page.Textf("What")))),
 			page.El("tbody", page.Each(o.Machines, func(m Outcome) page.Node { return m.row(waves) }))),
-		page.Script(script))
+		page.Script(static, "script.js"))
 }
 
 // row is a machine in the table, with its wave where some have one.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +10,11 @@ import (
 	"svc/assess"
 	"svc/tools/page"
 )
+
+// static are the style and the script of both pages.
+//
+//go:embed look.css script.js
+var static embed.FS
 
 // bytesOf is a size in the unit in which it is short.
 func bytesOf(n int64) string {
@@ -34,11 +40,6 @@ func share(part, whole int) float64 {
 	return math.Round(1000*float64(part)/float64(whole)) / 10
 }
 
-// count says how many machines there are.
-func count(names []string) string {
-	return fmt.Sprintf("%d %s", len(names), pluralOf("machine", len(names)))
-}
-
 // bar is a part of a picture.
 type bar struct {
 	Name  string
@@ -54,7 +55,7 @@ func Page(d *Document, tool string) []byte {
 	verdicts := []bar{{"ready", d.Totals.Ready}, {"work", d.Totals.Work}, {"blocked", d.Totals.Blocked}, {"unreadable", d.Totals.Unreadable}}
 	releases := d.releases()
 	title := fmt.Sprintf("%d machines to %s", d.Totals.Machines, d.Target)
-	return page.Whole(title, page.Look(look),
+	return page.Whole(title, page.Look(static, "look.css"),
 		page.El("h1", page.Text(title)),
 		page.P(page.Soft(), page.Textf("Nothing was changed on any machine, and no licence seat was claimed. Made by %s, index %s.", tool, d.IndexVersion)),
 		d.facts(),
@@ -67,7 +68,7 @@ func Page(d *Document, tool string) []byte {
 		page.El("h2", page.Textf("What many share")), d.common(),
 		page.El("h2", page.Textf("Order of the move")),
 		page.Each(d.Waves, func(w Wave) page.Node {
-			return page.Group(page.P(page.El("b", page.Textf("Wave %d", w.Number)), page.Textf(", %s: %s.", count(w.Machines), w.Why)), names(w.Machines))
+			return page.Group(page.P(page.El("b", page.Textf("Wave %d", w.Number)), page.Textf(", %s: %s.", assess.Plural(len(w.Machines), "machine"), w.Why)), names(w.Machines))
 		}),
 		page.If(len(d.Waves) == 0, page.P(page.Textf("No machine can move yet."))),
 		page.El("h2", page.Textf("Groups of like machines")),
@@ -77,7 +78,7 @@ func Page(d *Document, tool string) []byte {
 		page.El("h2", page.Textf("Machines")),
 		tools("Verdict", "all verdicts", Verdicts, page.El("select", page.Attr("id", "release"), page.Attr("aria-label", "Release"), page.El("option", page.Attr("value", ""), page.Textf("all releases")), page.Each(releases, func(b bar) page.Node { return page.El("option", page.Text(b.Name)) }))),
 		wide(page.Attr("id", "machines"), page.El("thead", page.Heads("Machine", "Release", "Verdict", "Wave", "Packages", "Questions", "Findings", "Data", "Why")), page.El("tbody", page.Each(d.Machines, Machine.row))),
-		page.Script(script))
+		page.Script(static, "script.js"))
 }
 
 // facts are the numbers on top of the page.
@@ -192,7 +193,7 @@ func wave(n int) page.Node {
 func names(machines []string) page.Node {
 	list := page.El("span", page.Soft(), page.Text(strings.Join(machines, ", ")))
 	if len(machines) > 12 {
-		return page.El("details", page.El("summary", page.Text(count(machines))), list)
+		return page.El("details", page.El("summary", page.Text(assess.Plural(len(machines), "machine"))), list)
 	}
 	return list
 }

@@ -3,6 +3,9 @@ package fleet
 import (
 	"fmt"
 	"strings"
+
+	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // Why says in a few words why a machine has its verdict.
@@ -12,16 +15,15 @@ func (m *Machine) Why() string {
 	case m.Error != "":
 		return m.Error
 	case len(m.Inhibitors) > 0:
-		for _, f := range m.Inhibitors {
-			words = append(words, f.Title)
-		}
+		words = append(words, sliced.Map(m.Inhibitors, func(f Finding) string { return f.Title })...)
 	default:
+		findings := m.ToDo() - m.Questions - m.Manual
 		for _, part := range []struct {
 			n    int
 			what string
-		}{{m.Questions, "question"}, {m.Manual, "file for a person"}, {m.ToDo() - m.Questions - m.Manual, "finding"}} {
+		}{{m.Questions, assess.Plural(m.Questions, "question")}, {m.Manual, assess.Plural(m.Manual, "file") + " for a person"}, {findings, assess.Plural(findings, "finding")}} {
 			if part.n > 0 {
-				words = append(words, fmt.Sprintf("%d %s", part.n, pluralOf(part.what, part.n)))
+				words = append(words, part.what)
 			}
 		}
 		words = append(words, m.Databases...)
@@ -30,18 +32,6 @@ func (m *Machine) Why() string {
 		words = append(words, "fingerprint of "+m.CloneOf)
 	}
 	return strings.Join(words, ", ")
-}
-
-// pluralOf is a noun for a number of things; "file for a person" is "files for a person".
-func pluralOf(noun string, n int) string {
-	if n == 1 {
-		return noun
-	}
-	head, rest, more := strings.Cut(noun, " ")
-	if more {
-		return head + "s " + rest
-	}
-	return head + "s"
 }
 
 // Line is the cost in a sentence.

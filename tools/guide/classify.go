@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -224,15 +225,10 @@ func (c *classifier) guesses(text string) []guess {
 }
 
 // tokens are the words of a text in their order, without those that every text has.
-func tokens(text string) (all []string) {
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+func tokens(text string) []string {
+	return sliced.Filter(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
-	}) {
-		if !stop[w] {
-			all = append(all, w)
-		}
-	}
-	return all
+	}), func(w string) bool { return !stop[w] })
 }
 
 // stem takes a word's ending off.

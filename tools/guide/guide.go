@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 //go:embed guide.md
@@ -94,9 +95,7 @@ func parse() *guide {
 		}
 		g.passages = append(g.passages, p)
 	}
-	for _, m := range entry.FindAllStringSubmatch(text, -1) {
-		g.passages = append(g.passages, Passage{ID: m[1], Title: m[1], Text: m[2]})
-	}
+	g.passages = append(g.passages, sliced.Map(entry.FindAllStringSubmatch(text, -1), func(m []string) Passage { return Passage{ID: m[1], Title: m[1], Text: m[2]} })...)
 	return g
 }
 
@@ -111,9 +110,7 @@ func (g *guide) questions() (all []example) {
 		line = strings.TrimSpace(line)
 		if names, ok := strings.CutPrefix(line, "# "); ok {
 			passages = nil
-			for _, id := range strings.Fields(names) {
-				passages = append(passages, place[id])
-			}
+			passages = append(passages, sliced.Map(strings.Fields(names), func(id string) int { return place[id] })...)
 		} else if line != "" {
 			all = append(all, example{line, passages})
 		}
@@ -236,8 +233,8 @@ func (g *guide) find(id string) (Passage, bool) {
 			return isFamily && strings.HasPrefix(id, family)
 		},
 	} {
-		if i := slices.IndexFunc(g.passages, is); i >= 0 {
-			return g.passages[i], true
+		if p, ok := sliced.Find(g.passages, is); ok {
+			return p, true
 		}
 	}
 	return Passage{}, false

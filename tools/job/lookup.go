@@ -11,6 +11,7 @@ import (
 	"svc/assess/packages"
 	"svc/backend/api"
 	"svc/backend/client"
+	"svc/backend/sliced"
 	"svc/tools/migration"
 )
 
@@ -21,14 +22,11 @@ func (j *Job) LookUp(ctx context.Context) (migration.Input, error) {
 	}
 	if j.Host != nil { // else there is but an assessment
 		in.PathExists, in.Mentions, in.Read = j.exists, j.mentions, j.ReadFile
-		in.Described = j.described
+		in.Described = j.Described
 		in.Hazards, in.Machine = j.Hazards, judge.Hazardous(j.Assessment, assess.Asking(j.Host.FS()))
 		in.Owners = func(paths []string) map[string]string { return packages.Owners(ctx, j.Host, paths) }
 	}
-	names := []string{}
-	for _, p := range j.Assessment.Packages {
-		names = append(names, p.Name)
-	}
+	names := sliced.Map(j.Assessment.Packages, func(p assess.Package) string { return p.Name })
 	for batch := range slices.Chunk(names, api.MaxBatch) {
 		r, err := client.Call(ctx, j.Client, api.Resolve, api.ResolveRequest{Release: j.Assessment.Release, Packages: batch, Architecture: api.BesideX86(j.Assessment.System.Architecture)})
 		if err != nil {
@@ -45,8 +43,8 @@ func (j *Job) exists(path string) bool {
 	return err == nil
 }
 
-// described gives mode and owner of a regular file or a folder.
-func (j *Job) described(name string) (f assess.Folder, folder, ok bool) {
+// Described gives mode and owner of a regular file or a folder, by names.
+func (j *Job) Described(name string) (f assess.Folder, folder, ok bool) {
 	return packages.Described(j.Host, j.Assessment, name)
 }
 

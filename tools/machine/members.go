@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
+
+	"svc/backend/sliced"
 )
 
 // Bounds of a call about several machines.
@@ -25,11 +27,8 @@ const (
 type Machines []Machine
 
 // Members are the machines by the last parts of their places.
-func (all Machines) Members() (members []Member) {
-	for _, m := range all {
-		members = append(members, memberOf(m))
-	}
-	return members
+func (all Machines) Members() []Member {
+	return sliced.Map(all, memberOf)
 }
 
 // Member is a machine of a fleet.

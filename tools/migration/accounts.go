@@ -27,7 +27,8 @@ const lastStatic = 99
 func accounts(a *assess.Assessment, where naming.Places, bad *invalid) Accounts {
 	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
 	for _, u := range a.Users {
-		if (!u.System || !packageUsers.MatchString(u.Name) || entered(u)) && possible(&u, bad) {
+		packages := packageUsers.MatchString(u.Name) || where.Account(u.Name) != u.Name // what the target calls otherwise, its own package makes
+		if (!u.System || !packages || entered(u)) && possible(&u, bad) {
 			u.Groups = slices.Clone(u.Groups)
 			for i, g := range u.Groups {
 				u.Groups[i] = where.Group(g)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/sliced"
 	"svc/tools/migration/naming"
 )
 
@@ -73,10 +74,7 @@ func (p *Plan) awaited(in Input, where naming.Places) {
 	if in.Described == nil {
 		return
 	}
-	seen := map[string]bool{}
-	for _, f := range p.Folders {
-		seen[f.Path] = true
-	}
+	seen := sliced.SetOf(p.Folders, func(f Folder) string { return f.Path })
 	most := len(seen) + maxAwaited
 	for i := range p.Configuration {
 		text, ok := p.Configuration[i].readable(in)

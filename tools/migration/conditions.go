@@ -8,6 +8,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/api"
+	"svc/backend/sliced"
 )
 
 // CaveatCondition is the code of what is needed as a condition of the index holds.
@@ -24,17 +25,12 @@ func conditional(in Input, r Package) (all []api.Caveat) {
 
 // held are the conditionals of a package's counterpart whose condition the machine
 // meets. That is what says that they are needed, whoever chose the package.
-func held(in Input, r Package) (all []api.Conditional) {
+func held(in Input, r Package) []api.Conditional {
 	there := r.Relation == api.RelationIncluded || slices.Contains(installable, r.Relation)
 	if !there || len(r.Targets) == 0 || r.Confidence < Sure {
 		return nil
 	}
-	for _, c := range in.Translations[r.Canonical].Conditionals {
-		if holds(in, c.When) {
-			all = append(all, c)
-		}
-	}
-	return all
+	return sliced.Filter(in.Translations[r.Canonical].Conditionals, func(c api.Conditional) bool { return holds(in, c.When) })
 }
 
 // holds evaluates a condition of the index on the machine.

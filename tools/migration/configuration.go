@@ -12,6 +12,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/tools/migration/edits"
 	"svc/tools/migration/naming"
 )
@@ -46,6 +47,7 @@ func configuration(in Input, where naming.Places) []Config {
 			files, there[c.From], tables[path.Base(c.From)] = append(files, c), true, true // Alpine has each by two paths
 		}
 	}
+	files = append(files, sliced.Filter(ofVendors(in, where), func(c Config) bool { return !there[c.To] })...)
 	slices.SortFunc(files, compareConfig)
 	return files
 }
@@ -128,7 +130,7 @@ func stays(in Input, where naming.Places, f assess.ConfigFile) (Action, string) 
 		return Manual, "It could not be read."
 	case f.Secret && !in.IncludeSecrets:
 		return LeftOut, secretReason
-	case where.Gone(f.Package):
+	case where.Gone(f.Package) && !in.inits().Vendors(f.Package, in.Assessment, in.Read):
 		return Manual, fmt.Sprintf("Its package %s has no sure counterpart in %s.", f.Package, in.Target.Slug)
 	case f.State != assess.ConfigMissing && (f.Owner == "" || f.Group == ""):
 		return Manual, "Its owner has no name on the source."
@@ -208,11 +210,6 @@ func versionDiffers(in Input, file string) bool {
 const secretReason = "It is a secret, or others may not read it: it is carried over with --include-secrets alone."
 
 // secretsOf are the places of a file's secrets.
-func secretsOf(a *assess.Assessment, file string) (all []assess.Secret) {
-	for _, s := range a.Secrets {
-		if s.Evidence.Path == file {
-			all = append(all, s)
-		}
-	}
-	return all
+func secretsOf(a *assess.Assessment, file string) []assess.Secret {
+	return sliced.Filter(a.Secrets, func(s assess.Secret) bool { return s.Evidence.Path == file })
 }

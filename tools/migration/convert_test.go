@@ -38,7 +38,7 @@ func elServer(t *testing.T, texts map[string]string) Input {
 
 func TestAConvertedFile(t *testing.T) {
 	is := is.New(t)
-	p := New(elServer(t, map[string]string{"/etc/httpd/conf.d/a.conf": "<VirtualHost *:80>\nWSGIScriptAlias / /srv\n</VirtualHost>\n", "/etc/httpd/conf.d/b.conf": "RewriteEngine on\nErrorLog logs/b\n", "/etc/httpd/users": "a:b\n"}))
+	p := New(elServer(t, map[string]string{"/etc/httpd/conf.d/a.conf": "<VirtualHost *:80>\nNoSuchDirective On\n</VirtualHost>\n", "/etc/httpd/conf.d/b.conf": "RewriteEngine on\nErrorLog logs/b\n", "/etc/httpd/users": "a:b\n"}))
 	rows := map[string]Config{}
 	for _, c := range p.Configuration {
 		rows[c.To+c.Link] = c

@@ -9,6 +9,7 @@ import (
 	"svc/assess"
 	"svc/assess/judge"
 	"svc/backend/api"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools/convert"
 	db "svc/tools/database"
@@ -34,12 +35,8 @@ func judgedTarget(in Input, _ *Plan) []assess.Finding {
 
 // chosen are the rows of packages that a person chose, and that match.
 func chosen(p *Plan, match func(Package) bool) (names []string) {
-	for _, r := range p.Packages {
-		if r.Chosen() && match(r) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
+	some := sliced.Filter(p.Packages, func(r Package) bool { return r.Chosen() && match(r) })
+	return sliced.Map(some, func(r Package) string { return r.Name })
 }
 
 func unknown(_ Input, p *Plan) []assess.Finding {
@@ -198,10 +195,9 @@ func mergeable(in Input, p *Plan) []assess.Finding {
 	if in.Read == nil || in.TargetFile != nil {
 		return nil
 	}
-	edited := map[string]bool{}
-	for _, f := range in.Assessment.Configuration {
-		edited[f.Path] = f.State == assess.ConfigChanged && f.Package != ""
-	}
+	edited := sliced.Index(in.Assessment.Configuration, func(f assess.ConfigFile) (string, bool) {
+		return f.Path, f.State == assess.ConfigChanged && f.Package != ""
+	})
 	return files(p, func(c Config) bool {
 		return edited[c.From] && c.Link == "" && (c.Action == Copy || c.Action == Convert) && !c.Waits()
 	}, found("configuration.mergeable", "%d files that people edited take the place of the target's own, with all that the source's version had in them: %s.", nil))

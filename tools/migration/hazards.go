@@ -10,11 +10,11 @@ import (
 )
 
 // troubles are the known ones that the machine meets on the way.
-func troubles(in Input, p *Plan) []assess.Finding {
+func troubles(in Input, p *Plan, places naming.Places) []assess.Finding {
 	if in.Machine == nil {
 		return nil
 	}
-	in.Machine.Brought = conversion(in, p).Brought
+	in.Machine.Brought, in.Machine.Placed = conversion(in, p).Brought, places.Now
 	return judge.Hazards(in.Hazards, in.Machine, &in.Target)
 }
 
@@ -23,7 +23,7 @@ func troubles(in Input, p *Plan) []assess.Finding {
 func told(p *Plan, all []assess.Finding) []assess.Finding {
 	for i := range all {
 		if f := &all[i]; p.mended(*f) {
-			f.Severity, f.Inhibitor = assess.Info, false
+			f.Severity, f.Inhibitor, f.Remediations = assess.Info, false, nil
 			f.Summary = "It is mended: what takes the place of these lines on the target does without, as the plan's changes say. Without that: " + f.Summary
 		}
 	}

@@ -3,13 +3,14 @@ package migration
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
+	"svc/backend/release"
 	"svc/backend/tsv"
 	"svc/backend/visible"
 )
@@ -23,8 +24,9 @@ var runtimes string
 
 // languages says which languages have another version, since nobody but its
 // authors can say what a program makes of that.
-func languages(_ Input, p *Plan) []assess.Finding {
+func languages(in Input, p *Plan) []assess.Finding {
 	g := gather("software.other-versions-of-languages")
+	source, _ := release.Lookup(in.Assessment.Release)
 	for l := range tsv.Rows(runtimes, 3) {
 		name, pattern := l[0], l[1]
 		packages := lazyregexp.Whole(pattern)
@@ -33,7 +35,8 @@ func languages(_ Input, p *Plan) []assess.Finding {
 			if !packages.MatchString(row.Name) || len(row.Targets) == 0 || row.Confidence < Sure {
 				continue
 			}
-			was, now := firstNumbers(row.Version, numbers), firstNumbers(row.Targets[0].Version, numbers)
+			was := pkgversion.FirstNumbers(versionOf(name, Target{row.Name, row.Version}, source), numbers)
+			now := pkgversion.FirstNumbers(versionOf(name, row.Targets[0], in.Target), numbers)
 			if was == "" || now == "" || was == now {
 				continue
 			}
@@ -44,13 +47,11 @@ func languages(_ Input, p *Plan) []assess.Finding {
 	return g.Tell(strings.Join(g.Said, ", ") + ". Sites, scripts, virtual environments and modules that are not of packages move as they are. They are read for what release notes name as gone, where people keep programs; what else these versions do otherwise, only a run shows.")
 }
 
-// firstNumbers are the first numbers of a version, without what comes before them:
-// of 2:8.4+96 and two numbers, 8.4.
-func firstNumbers(version string, n int) string {
-	version = pkgversion.WithoutEpoch(version)
-	all := strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' })
-	if version == "" || version[0] < '0' || version[0] > '9' {
-		return ""
+// versionOf is the version of a language that a package brings. A metapackage of Debian's that
+// leads to the default has a version of its own: the release says which it is.
+func versionOf(language string, pkg Target, of release.Release) string {
+	if strings.HasPrefix(pkg.Name, "default-") {
+		return hazards.VersionOn(strings.ToLower(language), of)
 	}
-	return strings.Join(slices.Clip(all[:min(n, len(all))]), ".")
+	return pkg.Version
 }

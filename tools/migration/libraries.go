@@ -8,6 +8,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools/convert"
 )
@@ -40,10 +41,7 @@ func libraries(in Input, p *Plan) []assess.Finding {
 		f.Summary += fmt.Sprintf(" And %d more.", more)
 	}
 	if len(files) > 0 {
-		var named []string
-		for _, l := range files[:min(len(files), maxLibraries)] {
-			named = append(named, fmt.Sprintf("%s (%s)", visible.Name(l.file), visible.Name(l.owner)))
-		}
+		named := sliced.Map(files[:min(len(files), maxLibraries)], func(l library) string { return fmt.Sprintf("%s (%s)", visible.Name(l.file), visible.Name(l.owner)) })
 		f.Summary += fmt.Sprintf(" What the target lacks, with what these need themselves: %s.", strings.Join(named, ", "))
 		if more := len(files) - maxLibraries; more > 0 {
 			f.Summary += fmt.Sprintf(" And %d more.", more)
@@ -65,12 +63,7 @@ func namesLibraries(in Input) bool {
 
 // kept is the target's package that has a package's library as the source has it.
 func kept(p *Plan, name string) string {
-	for _, heir := range heirs(p, name) {
-		if soname(heir) == soname(name) {
-			return heir
-		}
-	}
-	return ""
+	return sliced.First(heirs(p, name), func(heir string) bool { return soname(heir) == soname(name) })
 }
 
 // library is a file of a package of the source.
@@ -129,10 +122,7 @@ func bringLibraries(source string, files []library, others []string, programs []
 		command += " " + from + visible.Word(l.file)
 	}
 	command += fmt.Sprintf(" %s/ && echo %s >/etc/ld.so.conf.d/zz-%s.conf && ldconfig", dir, dir, source)
-	var own []string
-	for _, e := range programs[:min(len(programs), maxLibraries)] {
-		own = append(own, visible.Word(e.Path))
-	}
+	own := sliced.Map(programs[:min(len(programs), maxLibraries)], func(e assess.Evidence) string { return visible.Word(e.Path) })
 	if own = slices.Compact(own); len(own) > 0 { // one for each library that it lacks
 		command += fmt.Sprintf(" && for f in %s; do ! ldd \"$f\" | grep 'not found' || exit 1; done", strings.Join(own, " "))
 	}
@@ -150,9 +140,7 @@ func linkedHere(in Input, row Package) bool {
 func heirs(p *Plan, name string) (names []string) {
 	for _, row := range p.Packages {
 		if row.Name == name {
-			for _, t := range row.Targets {
-				names = append(names, t.Name)
-			}
+			names = append(names, sliced.Map(row.Targets, func(t Target) string { return t.Name })...)
 		}
 	}
 	return names

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"svc/assess"
 	"svc/tools/convert"
 	"svc/tools/merge"
 	"svc/tools/migration/edits"
@@ -41,7 +42,7 @@ func (c *Config) merge(in Input, own *shipped) {
 	result, clashes := edits.Join(merge.Lines(was, now, theirs))
 	c.Merge = &Merged{Base: c.base.from, Target: own.from, Changes: []convert.Change{}, Clashes: clashes[:min(len(clashes), maxClashes)]}
 	if len(clashes) > 0 {
-		c.Reason += fmt.Sprintf(" What a person changed clashes with the target's own file (%s), so that it is carried over whole: see which it should be.", count(len(clashes), "place"))
+		c.Reason += fmt.Sprintf(" What a person changed clashes with the target's own file (%s), so that it is carried over whole: see which it should be.", assess.Plural(len(clashes), "place"))
 		return
 	}
 	changes := edits.Between(theirs, result)
@@ -52,26 +53,22 @@ func (c *Config) merge(in Input, own *shipped) {
 	c.Changes = slices.DeleteFunc(c.Changes, func(change convert.Change) bool { return !has(result, change.Now) })
 	merged := strings.Join(result, "\n") + "\n"
 	c.Action, c.Text = Merge, &merged
-	c.Reason = fmt.Sprintf("The target's own file, with what a person changed (%s).", count(len(changes), "line"))
+	c.Reason = fmt.Sprintf("The target's own file, with what a person changed (%s).", assess.Plural(len(changes), "line"))
 }
 
 // carried is the text that a row carries to the target.
 func (c *Config) carried(in Input) (string, bool) {
-	if c.Text != nil {
+	switch {
+	case c.Text != nil:
 		return *c.Text, true
+	case in.Read == nil:
+		return "", false
 	}
 	text, err := in.Read(c.From)
 	return string(text), err == nil
 }
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
-
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
 
 // has reports whether one of some lines is, blanks aside, in a change.
 func has(result []string, now string) bool {

@@ -9,6 +9,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/api/attest"
+	"svc/backend/sliced"
 	"svc/tools/migration/naming"
 )
 
@@ -40,14 +41,10 @@ func New(in Input) *Plan {
 	for i, u := range p.Accounts.Users {
 		p.Accounts.Users[i].Shell = in.inits().Shell(u.Shell)
 	}
-	known := troubles(in, p)
+	known := troubles(in, p, places)
 	p.reword(in, known)
 	p.Findings = append(findings(in, p, known), complete(bad.finding())...)
-	for _, f := range slices.Concat(a.Findings, p.Findings) {
-		if f.Inhibitor {
-			p.Inhibitors = append(p.Inhibitors, f)
-		}
-	}
+	p.Inhibitors = append(p.Inhibitors, sliced.Filter(slices.Concat(a.Findings, p.Findings), func(f assess.Finding) bool { return f.Inhibitor })...)
 	return p
 }
 

@@ -398,6 +398,8 @@ func TestServicesOfOtherManagers(t *testing.T) {
 		{Name: "job", Manager: "upstart", State: "enabled", Local: true, Path: "/etc/init/job.conf"},
 		{Name: "agent.service", Manager: "systemd", State: "enabled", Local: true, Path: "/opt/agent/agent.service"},
 		{Name: "tftp", Manager: "xinetd", State: "enabled", Path: "/etc/xinetd.d/tftp"},
+		{Name: "masked.service", Manager: "systemd", State: "masked"},
+		{Name: "never.service", Manager: "systemd", State: "masked", Preset: true}, // by its package, in a release of another family
 	}
 	byName := map[string]Service{}
 	for _, s := range New(in).Services {
@@ -406,6 +408,8 @@ func TestServicesOfOtherManagers(t *testing.T) {
 	is.Equal(byName["httpd"].To, "httpd.service")
 	is.True(byName["httpd"].Apply)
 	is.True(byName["own"].Apply)
+	is.True(byName["masked.service"].Apply)
+	is.True(!byName["never.service"].Apply)
 	for _, name := range []string{"job", "agent.service", "tftp"} {
 		is.Equal(byName[name].To, "")
 		is.True(!byName[name].Apply)

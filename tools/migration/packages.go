@@ -10,6 +10,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // bootPackages belong to a machine's hardware and boot, not to what it does.
@@ -43,9 +44,7 @@ func row(in Input, p assess.Package, r api.Resolution) Package {
 	}
 	out.Relation, out.Confidence = t.Relation, min(t.Confidence, r.Confidence)
 	out.Caveats = append(out.Caveats, t.Caveats...)
-	for _, target := range t.Packages {
-		out.Targets = append(out.Targets, Target{target.Name, target.Version})
-	}
+	out.Targets = append(out.Targets, sliced.Map(t.Packages, func(target api.TargetPackage) Target { return Target{target.Name, target.Version} })...)
 	out.Caveats = append(out.Caveats, conditional(in, out)...)
 	out.Why = why(in, out, r)
 	if reason := notInstalled(in, p, out); reason != "" {

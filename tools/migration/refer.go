@@ -42,6 +42,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 	if in.Owners != nil {
 		r.Owners = in.Owners(naming.SystemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))
 	}
+	r.Placed = p.placed()
 	for _, i := range slices.Sorted(maps.Keys(texts)) {
 		p.Mentions = append(p.Mentions, p.Configuration[i].refer(r, texts[i])...)
 	}
@@ -49,10 +50,35 @@ func (p *Plan) refer(in Input, where naming.Places) {
 		_, renamed, lost := r.Text(own[name])
 		p.Mentions = append(p.Mentions, naming.In(name, append(renamed, lost...))...)
 	}
+	p.Files = p.Files.Choosing(func(command string) string { now, _, _ := r.Text(command); return now })
 	if in.PathExists != nil {
-		p.Mentions = append(p.Mentions, r.Versioned(in.PathExists, in.Assessment.Software)...)
-		p.Mentions = append(p.Mentions, naming.Modules(p.versions, in.PathExists)...)
+		_, python := p.versions("python3")
+		p.Mentions = append(p.Mentions, slices.Concat(r.Versioned(in.PathExists), naming.Environments(in.Assessment.Software, python, in.PathExists), naming.Modules(p.versions, in.PathExists))...)
 	}
+	if !sameLine(in) && in.PathExists != nil {
+		p.Install = append(p.Install, naming.Commands(in.Target.Family.Conventions().Line, p.Installs, in.PathExists, own, in.Assessment.Cron)...)
+		slices.Sort(p.Install)
+		p.Install = slices.Compact(p.Install)
+	}
+}
+
+// Installs reports whether the role installs the counterpart of a package.
+func (p *Plan) Installs(name string) bool {
+	return slices.ContainsFunc(p.Packages, func(row Package) bool { return row.Name == name && row.Install })
+}
+
+// placed are the files that go to one other place, by where they are.
+func (p *Plan) placed() map[string]string {
+	all := map[string]string{}
+	for _, c := range p.Configuration {
+		if c.To != "" && c.To != c.From && !c.Waits() && c.Link == "" && slices.Contains([]Action{Copy, Convert, Merge}, c.Action) {
+			if _, several := all[c.From]; several {
+				c.To = ""
+			}
+			all[c.From] = c.To
+		}
+	}
+	return all
 }
 
 // rowsOf are packages as names follow from them.
@@ -74,7 +100,7 @@ func (c *Config) readable(in Input) (string, bool) {
 
 // refer carries the names in one file over, and gives what it can't.
 func (c *Config) refer(r *naming.References, text string) []naming.Mention {
-	now, renamed, lost := r.Text(text)
+	now, renamed, lost := r.Of(c.Package).Text(text)
 	if to := r.OfUnit(c.To); to != c.To {
 		c.To = to
 		c.converts()
@@ -134,7 +160,7 @@ func ownTexts(in Input) map[string]string {
 func programs(in Input) []string {
 	return naming.Programs(in.Assessment, maxScript, func(unit string) [][]string {
 		text, _ := in.Read(unit)
-		return needed.FindAllStringSubmatch(string(text), -1)
+		return naming.Needed.FindAllStringSubmatch(string(text), -1)
 	})
 }
 

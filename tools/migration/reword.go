@@ -2,8 +2,10 @@ package migration
 
 import (
 	"slices"
+	"strings"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/tools/migration/naming"
 )
 
@@ -27,10 +29,21 @@ func (p *Plan) rewordFile(in Input, file string, forms []naming.Form) {
 			now, changed := naming.Reform(text, forms)
 			p.Configuration[i].writes(text, now, changed)
 		}
-	} else if naming.IsOwn(file) && in.Read != nil {
+	} else if in.Read != nil && (naming.IsOwn(file) || isStray(in.Assessment.Strays, file)) {
 		if text, err := in.Read(file); err == nil && len(text) <= maxReferring && isText(string(text)) {
 			_, changed := naming.Reform(string(text), forms)
-			p.Mentions = append(p.Mentions, naming.In(file, changed)...)
+			for _, m := range naming.In(file, changed) {
+				if !slices.Contains(p.Mentions, m) { // two findings may have the same forms
+					p.Mentions = append(p.Mentions, m)
+				}
+			}
 		}
 	}
+}
+
+// isStray reports whether a file is of people's programs among those of packages.
+func isStray(all []hazards.Stray, file string) bool {
+	return slices.ContainsFunc(all, func(s hazards.Stray) bool {
+		return s.Path == file || s.Folder != "" && strings.HasPrefix(file, s.Folder+"/")
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/tools/migration/naming"
 )
 
@@ -16,14 +17,15 @@ func TestOldFormsAreWrittenAnew(t *testing.T) {
 	texts := map[string]string{
 		site: "<VirtualHost *>\n\t<IfModule mod_php7.c>\n\t</IfModule>\n", "/srv/a/.htaccess": "<IfModule mod_php7.c>\n",
 		app: "<?php\n# $a{0}\necho \"$a{0}\";\necho $a{0}, $b[1]{$n};\n", "/srv/a/doc.php": "<?php echo <<<END\n$a{0}\nEND;\n",
-		"/usr/share/a/list.php": "<?php echo $a{0};\n",
+		"/usr/share/a/list.php": "<?php echo $a{0};\n", "/usr/lib/own/list": "#!/usr/bin/php\n<?php echo $a{0};\n", "/usr/lib/own/b.php": "<?php echo $a{1};\n",
 	}
-	in := Input{Read: func(name string) ([]byte, error) { return []byte(texts[name]), nil }}
+	strays := []hazards.Stray{{Path: "/usr/lib/own/list", Folder: "/usr/lib/own"}}
+	in := Input{Assessment: &assess.Assessment{Strays: strays}, Read: func(name string) ([]byte, error) { return []byte(texts[name]), nil }}
 	p := &Plan{Configuration: []Config{{From: site, To: site, Action: Copy}}}
 	at := func(name string, line int) assess.Evidence { return assess.Evidence{Path: name, Line: line} }
 	known := []assess.Finding{
 		{Key: "hazard.apache.ifmodule-php", Severity: assess.Medium, Evidence: []assess.Evidence{at(site, 2), at("/srv/a/.htaccess", 1)}},
-		{Key: "hazard.php.braces", Severity: assess.High, Evidence: []assess.Evidence{at(app, 4), at("/srv/a/doc.php", 2), at("/usr/share/a/list.php", 1)}},
+		{Key: "hazard.php.braces", Severity: assess.High, Evidence: []assess.Evidence{at(app, 4), at("/srv/a/doc.php", 2), at("/usr/share/a/list.php", 1), at("/usr/lib/own/list", 2), at("/usr/lib/own/b.php", 1)}},
 	}
 	p.reword(in, known)
 	is.Equal(p.Configuration[0].Action, Convert)
@@ -37,6 +39,8 @@ func TestOldFormsAreWrittenAnew(t *testing.T) {
 		{Path: "/srv/a/.htaccess", Line: 1, Name: "<IfModule mod_php7.c>", Now: "<IfModule mod_php.c>"},
 		{Path: app, Line: 4, Name: "$a{0}", Now: "$a[0]"},
 		{Path: app, Line: 4, Name: "$b[1]{$n}", Now: "$b[1][$n]"},
+		{Path: "/usr/lib/own/list", Line: 2, Name: "$a{0}", Now: "$a[0]"}, // a person's, among those of packages
+		{Path: "/usr/lib/own/b.php", Line: 1, Name: "$a{1}", Now: "$a[1]"},
 	})
 	said := told(p, known)
 	is.Equal(said[0].Severity, assess.Info)

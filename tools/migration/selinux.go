@@ -7,6 +7,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // confinement is how SELinux of the rpm families bounds a service, by the folder
@@ -54,24 +55,17 @@ func enforced(in Input, p *Plan) []assess.Finding {
 		return nil
 	}
 	f := found("target.selinux", fmt.Sprintf("%s has SELinux on. What the configuration of services needs beside the policy's defaults takes %d commands; what applications do themselves may need others.", in.Target.Slug, len(commands)), nil)
-	for _, command := range commands {
-		f.Remediations = append(f.Remediations, assess.Command(command))
-	}
+	f.Remediations = append(f.Remediations, sliced.Map(commands, assess.Command)...)
 	return []assess.Finding{f}
 }
 
 // textOf is what the role writes, or nothing.
 func textOf(in Input, c Config) string {
-	switch {
-	case c.Link != "" || c.Action != Copy && c.Action != Convert:
-		return ""
-	case c.Text != nil:
-		return *c.Text
-	case in.Read == nil:
+	if c.Link != "" || c.Action != Copy && c.Action != Convert {
 		return ""
 	}
-	b, _ := in.Read(c.From) // what can't be read stops the role later
-	return string(b)
+	text, _ := c.carried(in) // what can't be read stops the role later
+	return text
 }
 
 // allow are the commands that a service needs for a text of its configuration.

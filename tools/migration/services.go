@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/release"
+	"svc/tools/migration/inits"
 	"svc/tools/migration/naming"
 )
 
@@ -54,11 +55,13 @@ func service(in Input, where naming.Places, u assess.Unit) Service {
 		s.To, s.Reason = "", "It is started by inetd: set it up on the target by hand."
 	case moved && r.To == nil:
 		s.To, s.Reason = "", fmt.Sprintf("%s does not have this unit.", in.Target.Slug)
+	case in.inits().GoesAlong(u, where.Gone(u.Package), in.Read):
+		s.To, s.Apply, s.Local, s.Reason = u.Name, true, true, inits.Because(u)
 	case where.Gone(u.Package):
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has no sure counterpart in %s.", u.Package, in.Target.Slug)
 	case u.Preset && !moved && !sameLine(in) && where.Packages[u.Package].Relation == api.RelationReplaced:
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has another program in its place in %s, which has units of its own.", u.Package, in.Target.Slug)
-	case u.State == "static", u.Preset && sameLine(in) && (u.State != "enabled" || u.Package == "" || where.Packages[u.Package].Base):
+	case u.State == assess.StateStatic, u.State == assess.StateMasked && u.Preset, u.Preset && sameLine(in) && (u.State != "enabled" || u.Package == "" || where.Packages[u.Package].Base):
 		s.Reason = "Its package sets this state by itself."
 	case u.Preset:
 		s.Apply, s.Reason = true, "The source's packages set this state by themselves; the target's may set another."

@@ -9,6 +9,7 @@ import (
 	"svc/assess"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/tools/migration/naming"
 )
 
@@ -115,10 +116,7 @@ func disabled(in Input, where naming.Places, files []Config) []string {
 	if source, _ := release.Lookup(in.Assessment.Release); source.Family.Conventions().Line != in.Target.Family.Conventions().Line {
 		return all // these links are of Debian's family alone
 	}
-	written := map[string]bool{}
-	for _, c := range files {
-		written[c.To] = true
-	}
+	written := sliced.SetOf(files, func(c Config) string { return c.To })
 	for _, link := range in.Assessment.Disabled {
 		if _, to, _ := where.File(link); to != "" && path.Base(to) == path.Base(link) && !written[to] && utf8.ValidString(to) {
 			all = append(all, to)

@@ -10,6 +10,7 @@ import (
 
 	"svc/backend/pristine"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/tools/migration"
 	"svc/tools/tool"
 )
@@ -34,12 +35,9 @@ func (a Archives) check() error {
 // consented refuses to fetch what nobody confirmed, where an agent calls: what it
 // names may be the machine's idea, and an address can carry words out.
 func (a Archives) consented(env *tool.Env, confirmed bool) error {
-	var addresses []string
-	for _, place := range slices.Concat(a.SourceArchives, a.TargetArchives) {
-		if strings.Contains(place, "://") {
-			addresses = append(addresses, strconv.Quote(place))
-		}
-	}
+	addresses := sliced.Map(sliced.Filter(slices.Concat(a.SourceArchives, a.TargetArchives), func(place string) bool {
+		return strings.Contains(place, "://")
+	}), strconv.Quote)
 	if !env.ForAgent || confirmed || len(addresses) == 0 {
 		return nil
 	}

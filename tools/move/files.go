@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/assess/ledger"
+	"svc/backend/release"
 	"svc/tools/artifact"
 	"svc/tools/data"
 	"svc/tools/evidence"
@@ -22,7 +23,11 @@ func (m *Move) countFiles(ctx context.Context) (*ledger.Sum, error) {
 	}
 	m.Env.Step("everything on the disk", 0, 1)
 	defer m.Env.Step("everything on the disk", 1, 1)
-	in := ledger.Input{Assessment: m.Assessment, Far: m.in.SSH != "" || m.in.Preflight}
+	distro, _ := release.Split(m.Assessment.Release)
+	in := ledger.Input{
+		Assessment: m.Assessment, Far: m.in.SSH != "" || m.in.Preflight,
+		Across: release.FamilyOf(distro).Conventions().Line != m.Target.Family.Conventions().Line,
+	}
 	for _, p := range data.Places(m.Host, m.Assessment) {
 		at := ledger.Place{Path: strings.TrimPrefix(p.Path, "/"), What: p.What, Software: p.Kind == data.Software}
 		if p.Names == nil {

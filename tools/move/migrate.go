@@ -18,6 +18,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/client"
+	"svc/backend/sliced"
 	"svc/tools/artifact"
 	"svc/tools/cvescan"
 	"svc/tools/evidence"
@@ -26,6 +27,7 @@ import (
 	"svc/tools/job"
 	"svc/tools/machine"
 	"svc/tools/migration"
+	"svc/tools/rehearsal"
 	"svc/tools/report"
 	"svc/tools/role"
 	"svc/tools/tool"
@@ -125,6 +127,7 @@ type Move struct {
 	Exposure *exposure.Document
 	// rehearsal is what the attestation says of one; nil where none is named.
 	rehearsal *attest.Rehearsed
+	tried     *rehearsal.Document // which it named
 	// carried counts the bytes read of files for the role.
 	carried int
 }
@@ -252,20 +255,12 @@ func (m *Move) unconfirmed(ctx context.Context, usage api.UsageRequest) error {
 
 // counts are a table's numbers in words, in the order of their names.
 func counts(table map[string]int) string {
-	words := []string{}
-	for _, name := range slices.Sorted(maps.Keys(table)) {
-		words = append(words, fmt.Sprintf("%s %d", name, table[name]))
-	}
-	return cmp.Or(strings.Join(words, ", "), "none")
+	return cmp.Or(strings.Join(sliced.Map(slices.Sorted(maps.Keys(table)), func(name string) string { return fmt.Sprintf("%s %d", name, table[name]) }), ", "), "none")
 }
 
 // keys are the findings of some headlines, each once.
 func keys(headlines []tool.Headline) string {
-	names := []string{}
-	for _, h := range headlines {
-		names = append(names, h.Key)
-	}
-	return cmp.Or(strings.Join(slices.Compact(names), ", "), "none")
+	return cmp.Or(strings.Join(slices.Compact(sliced.Map(headlines, func(h tool.Headline) string { return h.Key })), ", "), "none")
 }
 
 // Check looks at the input, before anything is read.
@@ -317,7 +312,7 @@ func (m *Move) Prepare(ctx context.Context) error {
 	if m.fixes, err = fixes.Read(m.in.Fixes); err != nil {
 		return err
 	}
-	roleFiles, err := role.Render(m.Plan, m.Assessment, role.Source{Read: m.readFile, Passwords: passwords, Fixes: m.fixes})
+	roleFiles, err := role.Render(m.Plan, m.Assessment, role.Source{Read: m.readFile, Described: m.Described, Passwords: passwords, Fixes: m.fixes})
 	if err := cmp.Or(host.Lost(m.Host), err); err != nil {
 		return err
 	}
@@ -325,7 +320,7 @@ func (m *Move) Prepare(ctx context.Context) error {
 	if m.Files[evidence.AssessmentFile], err = evidence.Document(m.Assessment); err != nil {
 		return err
 	}
-	m.Files[evidence.NextFile] = report.Next(m.Plan, m.Assessment)
+	m.Files[evidence.NextFile] = report.Next(m.Plan, m.Assessment, m.tried)
 	if m.Files[evidence.PlanFile], err = evidence.Document(m.Plan); err != nil {
 		return err
 	}
@@ -338,7 +333,7 @@ func (m *Move) Prepare(ctx context.Context) error {
 // expounded are the report, and what advisories say of the move where they say
 // something.
 func (m *Move) expounded() (files artifact.Files, err error) {
-	files = artifact.Files{evidence.ReportFile: report.Render(m.Plan, m.Assessment, m.Exposure, "svc "+m.Env.Version)}
+	files = artifact.Files{evidence.ReportFile: report.RenderRehearsal(m.tried, m.Plan, m.Assessment, m.Exposure, "svc "+m.Env.Version)}
 	if m.Exposure.Compared {
 		files[evidence.ExposureFile], err = evidence.Document(m.Exposure)
 	}

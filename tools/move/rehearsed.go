@@ -23,6 +23,7 @@ func (m *Move) rehearsed() (*attest.Rehearsed, error) {
 	case d.Target != m.Target.Slug:
 		return nil, fmt.Errorf("%s is the rehearsal of a move to %s, not to %s; nothing was written", m.in.Rehearsal, d.Target, m.Target.Slug)
 	}
+	m.tried = d
 	said := &attest.Rehearsed{SHA256: r.SHA256, Runs: d.Sum.Runs, Fails: d.Sum.Fails, Untried: d.Sum.Untried, Failed: map[string]int{}}
 	for _, c := range d.Checks {
 		if c.Verdict == rehearsal.Fails {

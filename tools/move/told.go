@@ -31,12 +31,8 @@ func (m *Move) told(r Result) Result {
 	if !m.Env.TooBig(r) {
 		return r
 	}
-	r.Truncated, r.Total = true, map[string]int{}
-	for name, names := range map[string]*[]string{"removed": &r.Removed, "replaced": &r.Replaced, "undecided": &r.Undecided} {
-		if n := len(*names); n > tool.DefaultLimit {
-			r.Total[name], *names = n, (*names)[:tool.DefaultLimit]
-		}
-	}
+	r.Truncated = true
+	r.Total = tool.CutNames(nil, tool.DefaultLimit, map[string]*[]string{"removed": &r.Removed, "replaced": &r.Replaced, "undecided": &r.Undecided})
 	if plan := m.Files[evidence.PlanFile]; r.Preflight && plan != nil {
 		r.Resource = m.Env.Resources.Put("plan-"+m.Assessment.Fingerprint[:12], plan)
 	}

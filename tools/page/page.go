@@ -7,6 +7,7 @@
 package page
 
 import (
+	"embed"
 	"fmt"
 	"net/url"
 	"slices"
@@ -157,11 +158,19 @@ func Beside(names ...string) Node {
 	return gomponents.Attr("href", (&url.URL{Path: strings.TrimLeft(strings.Join(names, "/"), "/")}).String())
 }
 
-// Look is the style of a page.
-func Look(sheet own) Node { return El("style", gomponents.Raw("\n"+string(sheet)+"\n")) }
+// Look is the style of a page: a file that the program has in itself.
+func Look(files embed.FS, name own) Node { return written("style", files, name) }
 
-// Script is a program of the page.
-func Script(text own) Node { return El("script", gomponents.Raw("\n"+string(text)+"\n")) }
+// Script is a program of the page, which is such a file too.
+func Script(files embed.FS, name own) Node { return written("script", files, name) }
+
+func written(element own, files embed.FS, name own) Node {
+	text, err := files.ReadFile(string(name))
+	if err != nil {
+		panic(err)
+	}
+	return El(element, gomponents.Raw("\n"+string(text)))
+}
 
 // Sealed has a browser load nothing and run nothing: it is for a page without a script.
 func Sealed() Node {

@@ -11,6 +11,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/baseline"
+	"svc/backend/sliced"
 )
 
 // rights are the programs that packages of the distributions have with setuid,
@@ -119,11 +120,7 @@ func (a additions) unprofiled() (all []subject) {
 	if a.Base == nil {
 		return nil
 	}
-	var items []item
-	for _, m := range a.Base.Modules {
-		items = append(items, item{PAM, m.Key, m.Value, "", at(m.Evidence)})
-	}
-	return gathered(items)
+	return gathered(sliced.Map(a.Base.Modules, func(m assess.Fact) item { return item{PAM, m.Key, m.Value, "", at(m.Evidence)} }))
 }
 
 // base is the baseline; where there is none, one that knows nothing.
@@ -182,15 +179,33 @@ func (a additions) fromFile(s subject) string {
 	return "It stands in a file that is accounted for."
 }
 
-// pam accounts for stacks; a line that no profile has is accounted for by none.
+// pam accounts for stacks; a line that no profile has is accounted for by none but a command
+// of the plan.
 func (a additions) pam(s subject) string {
 	if path.IsAbs(s.subject) {
 		return a.file(s)
 	}
 	if slices.ContainsFunc(a.base().Modules, func(f assess.Fact) bool { return f.Key == s.subject }) {
+		if a.commanded(s) {
+			return "A command of the plan makes it, once the target has the data."
+		}
 		return ""
 	}
 	return a.fromFile(s)
+}
+
+// commanded reports whether a command of the plan for the target names the file of a line and
+// each of its words.
+func (a additions) commanded(s subject) bool {
+	for _, f := range a.Plan.Findings {
+		for _, r := range f.Remediations {
+			says := strings.ReplaceAll(r.Text, `\`, "")
+			if (r.BeforeData || r.AfterData) && !slices.ContainsFunc(s.evidence, func(e assess.Evidence) bool { return !strings.Contains(says, e.Path) }) && !slices.ContainsFunc(strings.Fields(s.subject), func(word string) bool { return !strings.Contains(says, word) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // user accounts for a user that the plan makes, or that a package made and that
@@ -281,18 +296,19 @@ func (a additions) gained() (all []change) {
 
 // userOfPackage says which package makes a user on the target, if any does.
 func (v verification) userOfPackage(name string) string {
-	if by := cmp.Or(v.base().Users[name].In, v.base().Named[name]); by != "" {
-		return "A package makes it: " + by + "."
-	}
-	return ""
+	return madeBy(cmp.Or(v.base().Users[name].In, v.base().Named[name]))
 }
 
 // groupOfPackage says which package makes a group on the target, if any does.
 func (v verification) groupOfPackage(name string) string {
-	if by := cmp.Or(v.base().Groups[name], v.base().Named[name]); by != "" {
-		return "A package makes it: " + by + "."
+	return madeBy(cmp.Or(v.base().Groups[name], v.base().Named[name]))
+}
+
+func madeBy(by string) string {
+	if by == "" {
+		return ""
 	}
-	return ""
+	return "A package makes it: " + by + "."
 }
 
 // group accounts for groups that the plan or a package makes.
@@ -362,8 +378,8 @@ func (a additions) fileWhy(s subject) string {
 		return "pam-auth-update makes it; what it says is compared with the profiles of packages."
 	case c.Link != "" && a.brought(c):
 		return "It is a link to a part of a package."
-	case script != "" && !under(powerful, s.subject):
-		return "A package makes it: " + script + "."
+	case !under(powerful, s.subject):
+		return madeBy(script)
 	}
 	return ""
 }

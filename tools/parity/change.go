@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // change is a difference with what it belongs to.
@@ -32,10 +33,7 @@ func orPresent(value string) string { return cmp.Or(value, "present") }
 // difference is what two inventories share, and what they do not. What is gone
 // from a file that could not be read may be there.
 func difference(before, after []subject, unseen map[string]bool) (same []subject, changed []change) {
-	now := map[[2]string]subject{}
-	for _, i := range after {
-		now[i.key()] = i
-	}
+	now := sliced.Index(after, func(i subject) ([2]string, subject) { return i.key(), i })
 	for _, was := range before {
 		is, there := now[was.key()]
 		delete(now, was.key())

@@ -53,10 +53,13 @@ func (p Place) compare() (Result, string) {
 		return Unknown, "Nobody counted it on the quiet source: 30-before.sh of the data plan does."
 	}
 	want, with := *p.Want, p.Followed.with()
-	if more := p.Has.Folders - want.Folders; more > 0 {
-		want.Folders += more
+	switch more := p.Has.Folders - want.Folders; {
+	case more == 1:
+		with += " It has one folder more, which holds nothing."
+	case more > 1:
 		with += fmt.Sprintf(" It has %d folders more, which hold nothing.", more)
 	}
+	want.Folders = max(want.Folders, p.Has.Folders)
 	switch {
 	case want.Files != p.Has.Files || want.Folders != p.Has.Folders || want.Links != p.Has.Links || want.Others != p.Has.Others:
 		return Differs, fmt.Sprintf("It has %d files and folders, not %d.", p.Has.Entries(), p.Want.Entries())

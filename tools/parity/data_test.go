@@ -19,8 +19,8 @@ func TestFoldersThatHoldNothingAreNoDifference(t *testing.T) {
 		says   string
 	}{
 		"as it was":            {want, Match, "are those of the source."},
-		"a folder more":        {data.Content{Files: 2, Folders: 4, Links: 1, Bytes: 10, SHA256: "a"}, Match, "It has 1 folders more, which hold nothing."},
-		"without digests":      {data.Content{Files: 2, Folders: 4, Links: 1, Bytes: 10}, Match, "were not read. It has 1 folders more"},
+		"a folder more":        {data.Content{Files: 2, Folders: 4, Links: 1, Bytes: 10, SHA256: "a"}, Match, "It has one folder more, which holds nothing."},
+		"without digests":      {data.Content{Files: 2, Folders: 4, Links: 1, Bytes: 10}, Match, "were not read. It has one folder more"},
 		"a folder is gone":     {data.Content{Files: 2, Folders: 2, Links: 1, Bytes: 10, SHA256: "a"}, Differs, "5 files and folders, not 6"},
 		"a folder with a file": {data.Content{Files: 3, Folders: 4, Links: 1, Bytes: 10, SHA256: "a"}, Differs, "8 files and folders, not 6"},
 		"a folder for a file":  {data.Content{Files: 1, Folders: 4, Links: 1, Bytes: 10, SHA256: "a"}, Differs, "6 files and folders, not 6"},

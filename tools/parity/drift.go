@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // Drift compares a machine with what it was. Its checks are the differences
@@ -24,9 +25,7 @@ func Drift(before, after *assess.Assessment, places map[string]bool, accepted Ac
 		is = slices.DeleteFunc(is, func(s subject) bool { return s.dimension == Programs })
 	}
 	same, changed := difference(was, is, unseen(hidden))
-	for _, c := range fold(edits(changed, before, after)) {
-		r.Checks = append(r.Checks, c.Check)
-	}
+	r.Checks = append(r.Checks, sliced.Map(fold(edits(changed, before, after)), func(c change) Check { return c.Check })...)
 	r.finish(accepted)
 	for _, i := range same {
 		r.count(i.dimension)

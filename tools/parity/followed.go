@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools/data"
 	"svc/tools/migration"
@@ -62,10 +63,7 @@ func (f Followed) with() string {
 		said += fmt.Sprintf(" What the plan's own step copied there is not counted: %s.", visible.Names(f.Copied))
 	}
 	if f.Lines != nil {
-		files := []string{}
-		for _, m := range f.Lines {
-			files = append(files, m.Path)
-		}
+		files := sliced.Map(f.Lines, func(m naming.Mention) string { return m.Path })
 		said += fmt.Sprintf(" The plan's own step changed lines in: %s.", visible.Names(slices.Compact(files)))
 	}
 	return said

@@ -14,6 +14,7 @@ import (
 	"svc/assess"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 )
 
@@ -53,31 +54,31 @@ func inventory(a *assess.Assessment, running bool) []subject {
 	for _, items := range [][]item{
 		packages(a),
 		archives(a),
-		each(a.Programs, program),
-		each(a.Services, started(Services)),
-		each(a.Timers, started(Timers)),
+		sliced.Map(a.Programs, program),
+		sliced.Map(a.Services, started(Services)),
+		sliced.Map(a.Timers, started(Timers)),
 		jobs(a),
-		slices.Concat(each(a.Users, account), passwords(a)),
-		each(a.Groups, group),
+		slices.Concat(sliced.Map(a.Users, account), passwords(a)),
+		sliced.Map(a.Groups, group),
 		keys(a),
 		configuration(a),
 		ports(a, running),
 		sites(a),
 		certificates(a),
-		each(a.Mounts, func(m assess.Mount) item {
+		sliced.Map(a.Mounts, func(m assess.Mount) item {
 			return item{Mounts, m.Path, strings.Join([]string{m.Type, m.Device, strings.Join(m.Options, ",")}, " "), "", at(m.Evidence)}
 		}),
-		each(a.Sysctl, func(s assess.Setting) item { return item{Sysctl, s.Key, s.Value, "", at(s.Evidence)} }),
-		each(a.Firewalls, func(f assess.Firewall) item {
+		sliced.Map(a.Sysctl, func(s assess.Setting) item { return item{Sysctl, s.Key, s.Value, "", at(s.Evidence)} }),
+		sliced.Map(a.Firewalls, func(f assess.Firewall) item {
 			sum := sha256.Sum256([]byte(strings.Join(f.Entries, "\n")))
 			return item{Firewall, f.Kind, fmt.Sprintf("enabled=%t rules=%d sha256:%x", f.Enabled, f.Rules, sum[:8]), "", at(f.Evidence)}
 		}),
 		system(a),
 		databases(a),
-		each(a.Software, func(s assess.Software) item {
+		sliced.Map(a.Software, func(s assess.Software) item {
 			return item{Software, s.Manager + " " + s.Name, s.Version, "", at(s.Evidence)}
 		}),
-		each(a.Containers, func(c assess.Container) item {
+		sliced.Map(a.Containers, func(c assess.Container) item {
 			return item{Containers, strings.Join([]string{c.Engine, c.Kind, c.Name}, " "), c.Image, "", at(c.Evidence)}
 		}),
 		facts(a),
@@ -88,14 +89,6 @@ func inventory(a *assess.Assessment, running bool) []subject {
 			}
 		}
 		all = append(all, gathered(items)...)
-	}
-	return all
-}
-
-// each are some things as items.
-func each[T any](things []T, of func(T) item) (all []item) {
-	for _, t := range things {
-		all = append(all, of(t))
 	}
 	return all
 }
@@ -185,14 +178,13 @@ const passwordOf = " (password)"
 
 // passwords say of the users whether a password lets them in, where that could
 // be read.
-func passwords(a *assess.Assessment) (all []item) {
+func passwords(a *assess.Assessment) []item {
 	if !passwordsKnown(a) {
 		return nil
 	}
-	for _, u := range a.Users {
-		all = append(all, item{Users, u.Name + passwordOf, map[bool]string{true: "locked", false: "set"}[u.Locked], "", in("/etc/shadow")})
-	}
-	return all
+	return sliced.Map(a.Users, func(u assess.User) item {
+		return item{Users, u.Name + passwordOf, map[bool]string{true: "locked", false: "set"}[u.Locked], "", in("/etc/shadow")}
+	})
 }
 
 func passwordsKnown(a *assess.Assessment) bool {
@@ -281,7 +273,7 @@ func ports(a *assess.Assessment, running bool) []item {
 	if !running {
 		return configured(a)
 	}
-	return inOrder(each(a.Running.Sockets, func(s assess.Socket) item {
+	return inOrder(sliced.Map(a.Running.Sockets, func(s assess.Socket) item {
 		return item{Ports, cmp.Or(s.Program, "unknown program"), socketNumber(s), "", in("/proc/net/" + s.Protocol)}
 	}))
 }
@@ -402,9 +394,9 @@ func databases(a *assess.Assessment) (all []item) {
 	for _, d := range a.Databases {
 		server := serverOf(d)
 		all = append(all, item{Databases, server, cmp.Or(d.DataVersion, d.Version), d.Package, at(d.Evidence)})
-		for _, name := range d.Databases {
-			all = append(all, item{Databases, server + ": " + name, named, d.Package, in(d.Directory)})
-		}
+		all = append(all, sliced.Map(d.Databases, func(name string) item {
+			return item{Databases, server + ": " + name, named, d.Package, in(d.Directory)}
+		})...)
 	}
 	return all
 }
@@ -430,13 +422,8 @@ var areas = map[string]string{"sudo": Sudoers, "modules": Modules, "pam": PAM}
 
 // facts leave out the files that programs are linked with, which every update of their
 // packages calls otherwise: that a program finds its libraries is a fact of its own.
-func facts(a *assess.Assessment) (all []item) {
-	for _, f := range a.Facts {
-		if f.Area != "linked" {
-			all = append(all, fact(f))
-		}
-	}
-	return all
+func facts(a *assess.Assessment) []item {
+	return sliced.Map(sliced.Filter(a.Facts, func(f assess.Fact) bool { return f.Area != "linked" }), fact)
 }
 
 func fact(f assess.Fact) item {
@@ -447,13 +434,8 @@ func fact(f assess.Fact) item {
 }
 
 // archives are those that packages are taken from.
-func archives(a *assess.Assessment) (all []item) {
-	for _, o := range a.Origins {
-		if o.Enabled {
-			all = append(all, archiveOf(o))
-		}
-	}
-	return all
+func archives(a *assess.Assessment) []item {
+	return sliced.Map(sliced.Filter(a.Origins, func(o assess.Origin) bool { return o.Enabled }), archiveOf)
 }
 
 func archiveOf(o assess.Origin) item {
@@ -465,13 +447,16 @@ func archiveOf(o assess.Origin) item {
 	return item{Archives, name, strings.Join(o.Types, ",") + " " + value, "", at(o.Evidence)}
 }
 
+// withCapabilities is what a program's value has where it has capabilities.
+const withCapabilities = " with capabilities"
+
 // program is one of no package, or one with more rights.
 func program(p assess.Program) item {
 	value := fmt.Sprintf("%s %s:%s", p.Mode, p.Owner, p.Group)
 	for _, more := range []struct {
 		is   bool
 		text string
-	}{{p.Capabilities, " with capabilities"}, {p.Changed, " changed since its package brought it"}, {p.Link != "", " link to " + p.Link}, {p.SHA256 != "", " sha256:" + p.SHA256}} {
+	}{{p.Capabilities, withCapabilities}, {p.Changed, " changed since its package brought it"}, {p.Link != "", " link to " + p.Link}, {p.SHA256 != "", " sha256:" + p.SHA256}} {
 		if more.is {
 			value += more.text
 		}

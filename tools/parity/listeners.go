@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // listeners are the ports that are open to others on a migrated machine that runs,
@@ -23,7 +24,7 @@ func (a additions) listeners() (all []change) {
 		}
 	}
 	services := map[string]subject{}
-	for _, s := range gathered(each(a.After.Services, started(Services))) {
+	for _, s := range gathered(sliced.Map(a.After.Services, started(Services))) {
 		services[s.subject] = s
 	}
 	for _, s := range a.After.Running.Sockets {

@@ -13,6 +13,7 @@ import (
 	"svc/assess"
 	"svc/backend/api/attest"
 	"svc/backend/secret"
+	"svc/backend/sliced"
 )
 
 // Schema names the form of parity.json, and of a drift's document.
@@ -149,13 +150,7 @@ type Report struct {
 
 // Differences are the checks that differ.
 func (r *Report) Differences() []Check {
-	differs := []Check{}
-	for _, c := range r.Checks {
-		if c.Result == Differs {
-			differs = append(differs, c)
-		}
-	}
-	return differs
+	return append([]Check{}, sliced.Filter(r.Checks, func(c Check) bool { return c.Result == Differs })...)
 }
 
 // Bounds of what a check shows: places, and bytes of what was and is there. What

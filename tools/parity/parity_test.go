@@ -496,3 +496,35 @@ func TestANewerRedisIsThere(t *testing.T) {
 	is.Equal(of["databases redis"], Planned)
 	is.Equal(of["databases redis on port 6380"], Differs)
 }
+
+// TestLinesOfPAMThatACommandMakes are the plan's; others of no profile are nobody's.
+func TestLinesOfPAMThatACommandMakes(t *testing.T) {
+	is := is.New(t)
+	fact := func(key string) assess.Fact {
+		return assess.Fact{Key: key, Value: "session optional " + key, Evidence: assess.Evidence{Path: "/etc/pam.d/common-session"}}
+	}
+	command := assess.Remediation{Type: "command", Text: `sed -i 's/pam_umask\.so/& nousergroups/' /etc/pam.d/common-session`, AfterData: true}
+	base := &baseline.Baseline{Modules: []assess.Fact{fact("pam_umask.so nousergroups"), fact("pam_exec.so /opt/x")}}
+	a := additions{verification: verification{Input: Input{Base: base, Plan: &migration.Plan{Findings: []assess.Finding{{Remediations: []assess.Remediation{command}}}}}}}
+	told := map[string]string{}
+	for _, s := range a.unprofiled() {
+		told[s.subject] = a.pam(s)
+	}
+	is.Equal(told, map[string]string{"pam_umask.so nousergroups": "A command of the plan makes it, once the target has the data.", "pam_exec.so /opt/x": ""})
+	command.AfterData = false
+	a.Plan.Findings[0].Remediations[0] = command
+	is.Equal(a.pam(a.unprofiled()[0]), "")
+}
+
+// TestCapabilitiesThatWereNotSeen are no word that a program is gone: over ssh they take
+// a program of the machine's.
+func TestCapabilitiesThatWereNotSeen(t *testing.T) {
+	is := is.New(t)
+	fping := assess.Program{Path: "/opt/fping", Mode: "0755", Capabilities: true}
+	why := func(after ...assess.Program) string {
+		v := verification{Input: Input{After: &assess.Assessment{Programs: after}}}
+		return v.program(program(fping))[0].Why
+	}
+	is.True(strings.Contains(why(), "getfattr"))
+	is.True(!strings.Contains(why(assess.Program{Path: "/usr/bin/ping", Capabilities: true}), "getfattr")) // they are seen
+}

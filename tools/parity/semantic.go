@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // maxShown bounds what a check shows of a file, in lines and in characters of
@@ -80,11 +81,7 @@ func describe(shown []string) string {
 		more = fmt.Sprintf(" and %d more", len(shown)-maxLines)
 		shown = shown[:maxLines]
 	}
-	cut := []string{}
-	for _, line := range shown {
-		cut = append(cut, fmt.Sprintf("%q", clip(line)))
-	}
-	return strings.Join(cut, ", ") + more
+	return strings.Join(sliced.Map(shown, func(line string) string { return fmt.Sprintf("%q", clip(line)) }), ", ") + more
 }
 
 func clip(s string) string {

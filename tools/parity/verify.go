@@ -12,6 +12,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
 	"svc/backend/secret"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools/migration"
 )
@@ -29,9 +30,7 @@ func Verify(in Input) *Report {
 	v.unseen = unseen(hidden)
 	r.Checks = append(unread(in.Before, "source"), hidden...)
 	for _, checks := range []func() []Check{v.identity, v.packages, v.services, v.accounts, v.configuration, v.carried, v.data} {
-		for _, c := range checks() {
-			r.Checks = append(r.Checks, v.announced(c))
-		}
+		r.Checks = append(r.Checks, sliced.Map(checks(), v.announced)...)
 	}
 	added, accounts := v.added()
 	r.Checks, r.NotLooked = append(r.Checks, added...), append(notLooked(in.Before, in.After), notAsked(in.Asked, in.After)...)
@@ -203,9 +202,7 @@ func (v verification) older(row migration.Package, c Check) Check {
 
 // services checks every unit of the plan.
 func (v verification) services() (all []Check) {
-	for _, s := range v.Plan.Services {
-		all = append(all, v.service(s))
-	}
+	all = sliced.Map(v.Plan.Services, v.service)
 	all = append(all, v.answers()...)
 	if v.After.Running == nil {
 		return all
@@ -226,14 +223,10 @@ func (v verification) stopped() (all []Check) {
 	if !v.running {
 		return v.dead()
 	}
-	now := map[string]string{}
-	for _, u := range v.After.Running.Units {
-		now[u.Name] = u.State
-	}
-	ran := map[string]bool{}
-	for _, u := range v.Before.Running.Units {
-		ran[u.Name] = u.State == "active" && u.Sub == "running"
-	}
+	now := sliced.Index(v.After.Running.Units, func(u assess.RunningUnit) (string, string) { return u.Name, u.State })
+	ran := sliced.Index(v.Before.Running.Units, func(u assess.RunningUnit) (string, bool) {
+		return u.Name, u.State == "active" && u.Sub == "running"
+	})
 	for _, s := range v.Plan.Services {
 		if s.To != "" && strings.HasSuffix(s.To, ".service") && ran[s.Unit] && now[s.To] == "" {
 			all = append(all, Check{
@@ -281,9 +274,7 @@ func (v verification) service(s migration.Service) Check {
 func (v verification) accounts() (all []Check) {
 	for _, u := range v.Plan.Accounts.Users {
 		all = append(all, v.roleUser(u))
-		for _, k := range gathered(keysOf(u)) {
-			all = append(all, v.present(k.item))
-		}
+		all = append(all, sliced.Map(gathered(keysOf(u)), func(k subject) Check { return v.present(k.item) })...)
 	}
 	for _, g := range v.Plan.Accounts.Groups {
 		c := v.present(group(g))
@@ -508,10 +499,7 @@ func (v verification) carried() (all []Check) {
 // ports checks that what was open is open, and nothing else for others. By
 // whom does not matter: programs have other names elsewhere.
 func (v verification) ports() (all []Check) {
-	now := map[string]subject{}
-	for _, is := range open(v.After, v.running) {
-		now[is.subject] = is
-	}
+	now := sliced.Index(open(v.After, v.running), func(is subject) (string, subject) { return is.subject, is })
 	for _, was := range open(v.Before, v.running) {
 		c := Check{Dimension: Ports, Subject: was.subject, Result: Match, Before: was.value, After: now[was.subject].value, Evidence: was.evidence}
 		if c.After == "" && v.drawn(was.subject, v.Before.Running, v.After.Running) {
@@ -669,6 +657,9 @@ func (v verification) program(was item) []Check {
 	c := v.present(was)
 	if c.Result == Differs && c.After == "" {
 		c.Result, c.Why = Manual, "It is not there. No package brings it: the data plan moves it, or a person."
+		if strings.Contains(was.value, withCapabilities) && !slices.ContainsFunc(v.After.Programs, func(p assess.Program) bool { return p.Capabilities }) {
+			c.Why = "It is not there, or has no capabilities, which over ssh are seen by getfattr alone (the package attr): look at it with getcap."
+		}
 	}
 	return []Check{c}
 }
@@ -766,12 +757,9 @@ func (v verification) missing(c Check) Check {
 }
 
 // data checks the places of a data plan, or says which ones nobody counted.
-func (v verification) data() (all []Check) {
+func (v verification) data() []Check {
 	if v.Places == nil {
 		return uncounted(v.Before)
 	}
-	for _, p := range v.Places {
-		all = append(all, p.check())
-	}
-	return all
+	return sliced.Map(v.Places, Place.check)
 }

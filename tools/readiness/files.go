@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"svc/backend/osfile"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools/evidence"
 	"svc/tools/fleet"
@@ -76,10 +77,7 @@ func (s *readiness) keep(d *fleet.Document) error {
 func tableOf(d *fleet.Document) []byte {
 	rows := [][]string{{"name", "place", "source", "verdict", "wave", "group", "packages", "questions", "unknown", "manual", "inhibitors", "findings", "databases", "data_bytes", "licensed", "depends_on", "error"}}
 	for _, m := range d.Machines {
-		var stops []string
-		for _, f := range m.Inhibitors {
-			stops = append(stops, f.Title)
-		}
+		stops := sliced.Map(m.Inhibitors, func(f fleet.Finding) string { return f.Title })
 		rows = append(rows, []string{
 			m.Name, m.Place, m.Source, string(m.Verdict), strconv.Itoa(m.Wave), m.Group, strconv.Itoa(m.Packages), strconv.Itoa(m.Questions), strconv.Itoa(m.Unknown), strconv.Itoa(m.Manual),
 			strings.Join(stops, "; "), strconv.Itoa(len(m.Findings)), strings.Join(m.Databases, "; "), strconv.FormatInt(m.DataBytes, 10), strconv.FormatBool(m.Licensed), strings.Join(m.DependsOn, " "), m.Error,

@@ -12,6 +12,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/backend/sliced"
 	"svc/tools/fleet"
 	"svc/tools/job"
 	"svc/tools/machine"
@@ -29,20 +30,15 @@ func row(m *move.Move, member machine.Member, bytes int64, licensed bool) fleet.
 		Inhibitors: short(tool.Headlines(m.Plan.Inhibitors)), Findings: []fleet.Finding{}, Databases: []string{}, DependsOn: []string{},
 		DataBytes: bytes, Licensed: licensed,
 	}
-	stops := map[string]bool{}
-	for _, f := range m.Plan.Inhibitors {
-		stops[f.Key] = true
-	}
+	stops := sliced.SetOf(m.Plan.Inhibitors, func(f assess.Finding) string { return f.Key })
 	for _, f := range short(tool.Headlines(slices.Concat(m.Plan.Findings, m.Assessment.Findings))) {
 		if !stops[f.Key] {
 			line.Findings = append(line.Findings, f)
 		}
 	}
-	for _, c := range m.Plan.Configuration {
-		if c.Action == migration.Manual {
-			line.Manual++
-		}
-	}
+	line.Manual = sliced.Count(m.Plan.Configuration, func(c migration.Config) bool {
+		return c.Action == migration.Manual
+	})
 	for _, db := range m.Assessment.Databases {
 		line.Databases = append(line.Databases, strings.TrimSpace(db.Engine+" "+cmp.Or(db.DataVersion, db.Version)))
 	}

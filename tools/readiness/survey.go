@@ -11,6 +11,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/tools/cvescan"
 	"svc/tools/fleet"
 	"svc/tools/job"
@@ -174,11 +175,7 @@ func (r *TargetsResult) share() {
 			}
 		}
 		everywhere := func(h tool.Headline) bool { return count[key(h)] == len(r.Targets) }
-		for _, h := range *of(&r.Targets[0]) {
-			if everywhere(h) {
-				r.Shared = append(r.Shared, h)
-			}
-		}
+		r.Shared = append(r.Shared, sliced.Filter(*of(&r.Targets[0]), everywhere)...)
 		for i := range r.Targets {
 			list := of(&r.Targets[i])
 			*list = slices.DeleteFunc(*list, everywhere)
@@ -275,9 +272,7 @@ func surveyFleet(ctx context.Context, env *tool.Env, members []machine.Member, t
 
 func fleetTarget(d *fleet.Document) FleetTarget {
 	t := FleetTarget{Target: d.Target, Totals: d.Totals, Cost: fleetCost(d.Cost), Waves: []FleetWave{}, Machines: []FleetRow{}}
-	for _, w := range d.Waves {
-		t.Waves = append(t.Waves, FleetWave{w.Number, len(w.Machines), w.Why})
-	}
+	t.Waves = append(t.Waves, sliced.Map(d.Waves, func(w fleet.Wave) FleetWave { return FleetWave{w.Number, len(w.Machines), w.Why} })...)
 	for _, s := range d.Shared[:min(sharedOfFleet, len(d.Shared))] {
 		t.Shared = append(t.Shared, fmt.Sprintf("%s: %d machines, of which %d need its fix, and %d nothing else", s.Title, len(s.Machines), s.Waiting, len(s.Frees)))
 	}

@@ -3,26 +3,22 @@ package rehearsal
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"svc/tools/migration"
+	"svc/tools/migration/naming"
 )
-
-// absolute are paths in a text.
-var absolute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/[A-Za-z0-9_.@+~-]+(?:/[A-Za-z0-9_.@+~-]+)*`) })
 
 // explain finds the likely cause of what does not run: the first of these that the
 // last lines of its log, or its own name, point to.
 func (j judge) explain(c *Check) {
-	if c.Verdict != Fails {
+	if c.Verdict != Fails || c.Cause != nil {
 		return
 	}
 	text := strings.Join(append([]string{c.Subject, c.Why}, c.Log...), "\n")
-	paths := slices.Compact(absolute().FindAllString(text, -1))
-	for _, find := range []func(c *Check, text string, paths []string) *Cause{j.dataCause, j.mentionCause, j.configurationCause, j.serviceCause, j.packageCause} {
+	paths := slices.Compact(naming.Paths.FindAllString(text, -1))
+	for _, find := range []func(c *Check, text string, paths []string) *Cause{j.stepCause, j.dataCause, j.mentionCause, j.configurationCause, j.serviceCause, j.packageCause} {
 		if c.Cause = find(c, text, paths); c.Cause != nil {
 			break
 		}
@@ -30,6 +26,18 @@ func (j judge) explain(c *Check) {
 	if c.Cause != nil && c.Cause.Kind == "data" && !j.WithData {
 		c.Verdict, c.Why = Untried, needsData
 	}
+}
+
+// stepCause is a step of the data's move that failed, where the check is about what it was to
+// bring: one cause is told once, and what follows from it as that.
+func (j judge) stepCause(c *Check, text string, _ []string) *Cause {
+	text = strings.ToLower(text)
+	for _, s := range j.Data {
+		if !s.OK && c.Kind != "data" && slices.ContainsFunc(s.About, func(word string) bool { return strings.Contains(text, word) }) {
+			return &Cause{Kind: "step", Name: s.Name, Text: "It follows from this step of the data's move, which failed."}
+		}
+	}
+	return nil
 }
 
 // dataCause is a path that the source has, the target lacks, and no row carries.

@@ -1,177 +1,56 @@
 package rehearsal
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"svc/assess"
 	"svc/backend/tsv"
 )
 
-// Requests are the first pages of a machine's sites, each once.
-func Requests(a *assess.Assessment) (all []Request) {
-	seen := map[Request]bool{}
-	for _, w := range a.WebServers {
-		for _, s := range w.Sites {
-			for _, port := range sitePorts(s) {
-				r := Request{plainName(s.Name), port, s.TLS && port != 80}
-				if !seen[r] && len(all) < maxRequests {
-					seen[r] = true
-					all = append(all, r)
-				}
-			}
-		}
-	}
-	return all
-}
-
-// maxRequests bounds the sites of a machine that are asked.
-const maxRequests = 500
-
-// plainName is a name as a request may carry it; another is left out.
-func plainName(name string) string {
-	if name == "_" || strings.ContainsFunc(name, func(r rune) bool {
-		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) {
-		return ""
-	}
-	return name
-}
-
-// sitePorts are the ports of what a site listens on: *:80, [::]:443 ssl, 8080.
-func sitePorts(s assess.Site) (ports []int) {
-	for _, l := range s.Listen {
-		first, _, _ := strings.Cut(strings.TrimSpace(l), " ")
-		n, err := strconv.Atoi(first[strings.LastIndex(first, ":")+1:])
-		if err == nil && n > 0 && n < 1<<16 && !slices.Contains(ports, n) {
-			ports = append(ports, n)
-		}
-	}
-	if ports == nil {
-		ports = []int{80}
-	}
-	return ports
-}
-
-func (r Request) String() string {
-	scheme := "http"
-	if r.TLS {
-		scheme = "https"
-	}
-	name := r.Name
-	name = cmp.Or(name, "*")
-	return fmt.Sprintf("%s://%s:%d/", scheme, name, r.Port)
-}
-
-func (p Page) String() string {
-	switch {
-	case p.Status == 0:
-		return "no answer: " + p.Error
-	case p.Title != "":
-		return fmt.Sprintf("%d %q", p.Status, p.Title)
-	}
-	return strconv.Itoa(p.Status)
-}
-
-// sites are virtual hosts, asked for their first page.
-func (j judge) sites() (all []Check) {
-	for _, r := range Requests(j.Before) {
-		now := j.Target.Pages[r]
-		c := Check{Subject: r.String(), Verdict: Runs, Target: now.String()}
-		before, asked := Page{}, j.Source != nil
-		if asked {
-			before = j.Source.Pages[r]
-			c.Source = before.String()
-		}
-		switch {
-		case asked && before.Status == 0:
-			c.Verdict, c.Why = Untried, notOnSource
-		case asked && before.Status >= 500 && now.Status >= 500:
-			c.Verdict, c.Why = Untried, notOnSource
-		case now.Status == 0:
-			c.Verdict, c.Why = Fails, "The target does not answer."
-		case !asked && now.Status < 500:
-		case now.Status == before.Status && now.Title == before.Title:
-		case !j.WithData && j.siteNeedsData(r):
-			c.Verdict, c.Why = Untried, needsData
-		case now.Status != before.Status:
-			c.Verdict, c.Why = Fails, "The target answers with another status than the source."
-		default:
-			c.Verdict, c.Why = Fails, "The target has another page than the source."
-		}
-		if c.Verdict == Fails {
-			c.Log = j.webLogs()
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// siteNeedsData reports whether files of a site are not there yet, or what it
-// passes requests on to is not.
-func (j judge) siteNeedsData(r Request) bool {
-	for _, w := range j.Before.WebServers {
-		for _, s := range w.Sites {
-			if plainName(s.Name) == r.Name && (s.Root != "" && j.lacks(s.Root) || s.Proxy != "") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// lacks reports whether a path is on the source and not on the target.
-func (j judge) lacks(name string) bool { return j.OnSource(name) && !j.OnTarget(name) }
-
-// webUnits are the services of web servers.
-var webUnits = []string{"apache2.service", "httpd.service", "nginx.service", "lighttpd.service", "caddy.service"}
-
-func (j judge) webLogs() (lines []string) {
-	for _, unit := range webUnits {
-		lines = append(lines, j.Target.Logs[unit]...)
-	}
-	return lines
-}
-
 //go:embed catalogues.tsv
 var cataloguesTSV string
 
-// CatalogueQuestion asks a database server what it holds.
+// CatalogueQuestion asks a server or a language what it holds, serves or can load.
 type CatalogueQuestion struct {
+	Kind    string // of a check
+	Data    bool   // it comes with the data
 	Name    string
-	Program string   // that must be there
-	Place   string   // folder whose data it serves
+	Program string   // that must be there, a pattern
+	Place   string   // that must be there, too; empty for none
 	Words   []string // of its own client, on the machine
 }
 
 // CatalogueQuestions are those of the table.
-var CatalogueQuestions = tsv.List(cataloguesTSV, 4, func(c []string) CatalogueQuestion {
-	return CatalogueQuestion{c[0], c[1], c[2], []string{"sh", "-c", c[3]}}
+var CatalogueQuestions = tsv.List(cataloguesTSV, 7, func(c []string) CatalogueQuestion {
+	return CatalogueQuestion{c[0], c[1] == "data", c[2], c[3], c[4], []string{"sh", "-c", c[5]}}
 })
 
-// databases are what servers hold.
-func (j judge) databases() (all []Check) {
+// databases are what servers of them hold.
+func (j judge) databases() []Check { return j.catalogues("database") }
+
+// listings are what others serve and can load.
+func (j judge) listings() []Check { return j.catalogues("listing") }
+
+func (j judge) catalogues(kind string) (all []Check) {
 	if j.Source == nil {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(j.Source.Catalogues)) {
-		before, now := j.Source.Catalogues[name], j.Target.Catalogues[name]
-		if !before.Answers {
+	for _, q := range CatalogueQuestions() {
+		before, now := j.Source.Catalogues[q.Name], j.Target.Catalogues[q.Name]
+		if !before.Answers || q.Kind != kind || kind == "listing" && len(before.Lines) == 0 {
 			continue
 		}
-		c := Check{Subject: name, Verdict: Runs, Source: summary(before), Target: summary(now)}
-		lost := missing(before.Lines, now.Lines)
+		c := Check{Subject: q.Name, Verdict: Runs, Source: summary(before), Target: summary(now)}
+		lost := slices.DeleteFunc(slices.Clone(before.Lines), func(line string) bool { return slices.Contains(now.Lines, line) })
 		switch {
 		case !now.Answers:
 			c.Verdict, c.Why = Fails, "It does not answer on the target."
 			c.Log = now.Lines
 		case len(lost) == 0:
-		case !j.WithData:
+		case !j.WithData && q.Data:
 			c.Verdict, c.Why = Untried, needsData
 		default:
 			c.Verdict, c.Log = Fails, lost[:min(len(lost), maxLost)]
@@ -189,15 +68,6 @@ func summary(c Catalogue) string {
 		return "no answer"
 	}
 	return fmt.Sprintf("%d of what its catalogue lists", len(c.Lines))
-}
-
-func missing(before, now []string) (lost []string) {
-	for _, l := range before {
-		if !slices.Contains(now, l) {
-			lost = append(lost, l)
-		}
-	}
-	return lost
 }
 
 // data are the comparisons that the scripts of the data's move make themselves.
@@ -218,6 +88,18 @@ func (j judge) data() (all []Check) {
 	return all
 }
 
+// mends are the commands of known troubles: one that fails left its trouble as it was.
+func (j judge) mends() (all []Check) {
+	for _, s := range j.Mends {
+		c := Check{Subject: s.Name, Verdict: Runs, Target: "its command was run"}
+		if !s.OK {
+			c.Verdict, c.Target, c.Log, c.Why = Fails, "", s.Output, "Its command ends with an error."
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
 // maxNamed is how many files are named of many.
 const maxNamed = 12
 
@@ -228,8 +110,9 @@ func (j judge) cron() (all []Check) {
 			continue // it did not work there either
 		}
 		c := Check{Subject: fmt.Sprintf("%s, for %s", job.Program, job.User), Verdict: Runs, Source: job.Where}
-		user := slices.ContainsFunc(j.Target.Assessment.Users, func(u assess.User) bool { return u.Name == job.User })
+		user := j.known(job.User)
 		switch {
+		case !user && j.renamed(job): // its account has another name there
 		case !user:
 			c.Verdict, c.Why = Fails, "The target has no account "+job.User+"."
 		case j.Target.Programs[job.Program], j.anew(job):
@@ -255,12 +138,21 @@ func (j judge) ranOnSource(job Job) bool {
 // anew reports whether a line was changed on its way, and its program is there: the
 // target has one in the same file, for the same account.
 func (j judge) anew(job Job) bool {
-	for _, now := range Jobs(j.Target.Assessment) {
-		if now.Where == job.Where && now.User == job.User && j.Target.Programs[now.Program] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Jobs(j.Target.Assessment), func(now Job) bool {
+		return now.Where == job.Where && now.User == job.User && j.Target.Programs[now.Program]
+	})
+}
+
+// renamed reports whether the target has a line with another account, which it has.
+func (j judge) renamed(job Job) bool {
+	return slices.ContainsFunc(Jobs(j.Target.Assessment), func(now Job) bool {
+		return now.Where == job.Where && now.Program == job.Program && j.known(now.User) && j.Target.Programs[now.Program]
+	})
+}
+
+// known reports whether the target has an account.
+func (j judge) known(user string) bool {
+	return slices.ContainsFunc(j.Target.Assessment.Users, func(u assess.User) bool { return u.Name == user })
 }
 
 // Job is the program of a line of cron.
@@ -366,8 +258,7 @@ func (j judge) own() (all []Check) {
 	for _, o := range j.OwnTarget {
 		c := Check{Subject: o.Name, Verdict: Runs, Target: o.Text}
 		before, asked := j.OwnSource[o.Name]
-		switch {
-		case asked:
+		if asked {
 			c.Source = map[bool]string{true: "passes", false: "fails"}[before.OK]
 		}
 		switch {

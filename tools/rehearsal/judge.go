@@ -10,7 +10,9 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/tools/migration"
+	"svc/tools/rehearsal/sites"
 )
 
 // judge has what was observed.
@@ -30,10 +32,14 @@ var kinds = []struct {
 	{"settings", judge.settings, false},
 	{"site", judge.sites, true},
 	{"database", judge.databases, true},
+	{"listing", judge.listings, true},
 	{"data", judge.data, true},
+	{"mend", judge.mends, true},
 	{"timer", judge.timers, true},
 	{"cron", judge.cron, false},
+	{"program", judge.programs, false},
 	{"account", judge.accounts, false},
+	{"session", judge.sessions, false},
 	{"certificate", judge.certificates, false},
 	{"own", judge.own, true},
 }
@@ -126,12 +132,9 @@ func (j judge) anewFailed(asked []Check) (all []Check) {
 
 // stateNow is how a unit is set on the target, whose file is there.
 func (j judge) stateNow(name string) string {
-	for _, u := range j.Target.Assessment.Services {
-		if serviceName(u) == name {
-			return u.State
-		}
-	}
-	return ""
+	return sliced.First(j.Target.Assessment.Services, func(u assess.Unit) bool {
+		return serviceName(u) == name
+	}).State
 }
 
 // takenOver reports whether an instance's work is that of a service without one:
@@ -274,12 +277,9 @@ func listenedBy(o *Observed, at place) string {
 	if o == nil || o.Assessment.Running == nil {
 		return ""
 	}
-	for _, s := range o.Assessment.Running.Sockets {
-		if s.Port == at.port && s.Transport() == at.protocol && s.Program != "" {
-			return s.Program
-		}
-	}
-	return ""
+	return sliced.First(o.Assessment.Running.Sockets, func(s assess.Socket) bool {
+		return s.Port == at.port && s.Transport() == at.protocol && s.Program != ""
+	}).Program
 }
 
 // expected are the places of the source: those of its copy that ran, else what its
@@ -291,10 +291,7 @@ func (j judge) expected() map[place]bool {
 	if j.Before.Running != nil {
 		return listens(&Observed{Assessment: j.Before})
 	}
-	all := map[place]bool{}
-	for _, r := range Requests(j.Before) {
-		all[place{"tcp", r.Port}] = true
-	}
+	all := sliced.SetOf(sites.Requests(j.Before), func(r sites.Request) place { return place{"tcp", r.Port} })
 	for _, d := range j.Before.Databases {
 		if d.Port != 0 {
 			all[place{"tcp", d.Port}] = true
@@ -468,9 +465,5 @@ func (j judge) timers() (all []Check) {
 
 // relevant reports whether a row of the plan is about a package by name.
 func relevant(p *migration.Plan, name string) (migration.Package, bool) {
-	i := slices.IndexFunc(p.Packages, func(r migration.Package) bool { return r.Name == name })
-	if name == "" || i < 0 {
-		return migration.Package{}, false
-	}
-	return p.Packages[i], true
+	return sliced.Find(p.Packages, func(r migration.Package) bool { return r.Name == name && name != "" })
 }

@@ -3,11 +3,12 @@ package rehearsal
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
+
+	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // Mend says which fixes mended what an earlier rehearsal of the machine had fail: of
@@ -25,29 +26,20 @@ func (d *Document) Mend(before *Document) {
 	}
 	for i := range d.Checks {
 		c := &d.Checks[i]
-		was, ok := failed[c.ID()]
-		if !ok {
-			if was, ok := mendedBefore(before, c); ok {
-				c.MendedBy = was
-				d.note(c, was)
-			}
-			continue
-		}
-		if c.Verdict == Runs {
+		switch was, ok := failed[c.ID()]; {
+		case c.Verdict != Runs:
+		case ok:
 			c.MendedBy = d.mended(before, was)
-			d.note(c, c.MendedBy)
+		default:
+			c.MendedBy = before.mendedBy(c.ID())
 		}
+		d.note(c, c.MendedBy)
 	}
 }
 
-// mendedBefore are the fixes that an earlier rehearsal said mended a check that runs.
-func mendedBefore(before *Document, c *Check) ([]string, bool) {
-	for _, b := range before.Checks {
-		if c.Verdict == Runs && b.ID() == c.ID() && len(b.MendedBy) > 0 {
-			return b.MendedBy, true
-		}
-	}
-	return nil, false
+// mendedBy are the fixes that a rehearsal says mended a check.
+func (d *Document) mendedBy(id string) []string {
+	return sliced.First(d.Checks, func(c Check) bool { return c.ID() == id && len(c.MendedBy) > 0 }).MendedBy
 }
 
 func (d *Document) note(c *Check, fixes []string) {
@@ -113,9 +105,7 @@ func NewFix(name, digest string, about []string) Fix {
 	return Fix{Name: name, SHA256: digest, Mended: []string{}, about: about}
 }
 
-var tapLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(not )?ok\b\s*([0-9]*)\s*(?:-\s*)?(.*?)\s*(#\s*(?i:skip|todo).*)?$`)
-})
+var tapLine = lazyregexp.New(`^(not )?ok\b\s*([0-9]*)\s*(?:-\s*)?(.*?)\s*(#\s*(?i:skip|todo).*)?$`)
 
 // TAP are the checks of a program of a person's own: one a line of the Test Anything
 // Protocol, or one where it prints none, by its exit code.
@@ -126,12 +116,11 @@ func TAP(name string, status int, text string) (all []Own) {
 			all[len(all)-1].Text += " " + said // TAP's diagnostics follow what they are about
 			continue
 		}
-		m := tapLine().FindStringSubmatch(strings.TrimSpace(l))
+		m := tapLine.FindStringSubmatch(strings.TrimSpace(l))
 		if m == nil || m[2] == "" && m[3] == "" {
 			continue
 		}
-		label := m[3]
-		label = cmp.Or(label, m[2])
+		label := cmp.Or(m[3], m[2])
 		all = append(all, Own{Name: name + ": " + label, OK: m[1] == "" || m[4] != "", Text: strings.TrimSpace(l)})
 	}
 	if all == nil {

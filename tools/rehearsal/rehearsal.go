@@ -10,7 +10,11 @@ import (
 
 	"svc/assess"
 	"svc/assess/ask"
+	"svc/assess/ask/compile"
+	"svc/backend/sliced"
 	"svc/tools/migration"
+	"svc/tools/rehearsal/session"
+	"svc/tools/rehearsal/sites"
 )
 
 // Schema names the form of a Document.
@@ -65,7 +69,7 @@ type Sum struct {
 
 // Check is a function of the source, and what became of it.
 type Check struct {
-	Kind     string   `json:"kind"` // unit, port, configuration, settings, site, database, data, cron, timer, account, certificate, own
+	Kind     string   `json:"kind"` // unit, port, configuration, settings, site, database, listing, data, mend, cron, timer, program, account, session, certificate, own
 	Subject  string   `json:"subject"`
 	Verdict  Verdict  `json:"verdict"`
 	Source   string   `json:"source,omitempty"` // what the source has, or did
@@ -76,9 +80,9 @@ type Check struct {
 	MendedBy []string `json:"mended_by,omitempty"` // fixes: an earlier rehearsal without them had it fail
 }
 
-// Cause is the likely cause of a failure: a row of the plan, or a line of a text.
+// Cause is the likely cause of a failure: a row of the plan, a line of a text, or a step that failed.
 type Cause struct {
-	Kind string `json:"kind"` // package, configuration, mention, service, data
+	Kind string `json:"kind"` // step, package, configuration, mention, service, data, program
 	Name string `json:"name"`
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text"`
@@ -100,6 +104,7 @@ type Step struct {
 	OK     bool     `json:"ok"`
 	Output []string `json:"output"` // its last lines
 	Status int      `json:"-"`      // as its program ended
+	About  []string `json:"-"`      // words, in small letters, by which what depends on it is told
 }
 
 // Fix is what a person added to the role.
@@ -123,27 +128,16 @@ type Observed struct {
 	Assessment *assess.Assessment     // with what ran
 	Services   map[string]ask.Service // of systemd; nil where it does not run
 	Answers    []ask.Answer           // services' own checks of their configuration
-	Pages      map[Request]Page
+	Pages      map[sites.Request]sites.Page
 	Greetings  map[int]Greeting // by port of its loopback
 	Catalogues map[string]Catalogue
-	Programs   map[string]bool     // of cron lines: whether they are there
-	Sudo       map[string]int      // rules of each account; -1 where it has none
-	Logs       map[string][]string // last lines, by unit
+	Programs   map[string]bool         // of cron lines: whether they are there
+	Sudo       map[string]int          // rules of each account; -1 where it has none
+	Sessions   map[string]session.Said // what a login of an account gives
+	Compiled   *compile.Answers        // what interpreters say of people's programs; nil where they were not asked
+	Owners     map[string]string       // packages that bring people's programs, and what these load, by path
+	Logs       map[string][]string     // last lines, by unit
 	Errors     []Line
-}
-
-// Request asks a web server for a site's first page.
-type Request struct {
-	Name string // of the site
-	Port int
-	TLS  bool
-}
-
-// Page is what a web server answers.
-type Page struct {
-	Status int // 0 where there was no answer
-	Title  string
-	Error  string
 }
 
 // Greeting is how a port answers a connection.
@@ -152,7 +146,7 @@ type Greeting struct {
 	First string // line that the server says first, if any
 }
 
-// Catalogue is what a database server says that it holds, a line each.
+// Catalogue is what a server or a language says that it holds, a line each.
 type Catalogue struct {
 	Answers bool
 	Lines   []string
@@ -179,10 +173,16 @@ type Input struct {
 	Same func(path string) bool
 	// UnitPaths are the paths that a unit file of the source names to be started.
 	UnitPaths func(unitFile string) []string
-	OwnSource map[string]Own // nil where the source did not run
-	OwnTarget []Own
-	Data      []Step   // the data's own comparisons
-	Unread    []string // files and folders of the source that could not be read, so that nobody moved them
+	// People are people's programs on the source, with what of them was not looked at, and
+	// ProgramNow is where the target has one.
+	People     []compile.Program
+	PeopleLeft string
+	ProgramNow func(path string) string
+	OwnSource  map[string]Own // nil where the source did not run
+	OwnTarget  []Own
+	Data       []Step   // the data's own comparisons
+	Mends      []Step   // commands of known troubles, by what they mend
+	Unread     []string // files and folders of the source that could not be read, so that nobody moved them
 }
 
 // New judges a rehearsal. The caller adds how it was made.
@@ -203,7 +203,7 @@ func New(in Input) *Document {
 			d.Checks = append(d.Checks, c)
 		}
 	}
-	d.Errors = j.errors()
+	d.Errors, d.Remarks = j.errors(), append(d.Remarks, j.unasked()...)
 	d.order()
 	return d
 }
@@ -229,12 +229,7 @@ func (j judge) errors() []Line {
 			known[l.Text] = true
 		}
 	}
-	for _, l := range j.Target.Errors {
-		if !known[l.Text] {
-			all = append(all, l)
-		}
-	}
-	return all
+	return append(all, sliced.Filter(j.Target.Errors, func(l Line) bool { return !known[l.Text] })...)
 }
 
 // Passed reports whether the role came to its end, and nothing failed that was tried.

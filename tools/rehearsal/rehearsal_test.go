@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -8,7 +9,9 @@ import (
 
 	"svc/assess"
 	"svc/assess/ask"
+	"svc/assess/ask/compile"
 	"svc/tools/migration"
+	"svc/tools/rehearsal/sites"
 )
 
 // shop is a source with a web server and a service of its own, both running.
@@ -21,12 +24,12 @@ func shop() Input {
 		WebServers: []assess.WebServer{{Kind: "nginx", Sites: []assess.Site{{Name: "shop.example.net", Listen: []string{"80"}, Root: "/srv/www"}}}},
 		Cron:       []assess.CronJob{{Local: true, User: "root", Command: "test -x /usr/bin/php7.4 && /usr/bin/php7.4 x", Schedule: "@daily", Evidence: assess.Evidence{Path: "/etc/cron.d/shop", Line: 1}}},
 	}
-	page := Requests(before)[0]
+	page := sites.Requests(before)[0]
 	ran := func() *Observed {
 		return &Observed{
 			Assessment: &assess.Assessment{Users: []assess.User{{Name: "root"}}, Running: &assess.Running{Sockets: []assess.Socket{{Protocol: "tcp", Address: "0.0.0.0", Port: 80, Program: "nginx"}}}},
 			Services:   map[string]ask.Service{"nginx.service": {Active: "active", Loaded: true}, "shopd.service": {Active: "active", Loaded: true}},
-			Pages:      map[Request]Page{page: {Status: 200, Title: "The shop"}},
+			Pages:      map[sites.Request]sites.Page{page: {Status: 200, Title: "The shop"}},
 			Greetings:  map[int]Greeting{80: {Open: true}}, Programs: map[string]bool{"/usr/bin/php7.4": true}, Logs: map[string][]string{},
 		}
 	}
@@ -133,7 +136,7 @@ func TestWhatNeedsDataIsNotJudgedWithoutThem(t *testing.T) {
 	in.UnitPaths = func(string) []string { return []string{"/usr/local/bin/shopd"} }
 	in.Target.Services["shopd.service"] = ask.Service{Active: "failed", Loaded: true}
 	for r := range in.Target.Pages {
-		in.Target.Pages[r] = Page{Status: 404}
+		in.Target.Pages[r] = sites.Page{Status: 404}
 	}
 	d := New(in)
 	is.Equal(d.Sum.Fails, 0)
@@ -180,6 +183,20 @@ func TestALineOfCronThatWasChangedOnItsWay(t *testing.T) {
 	is.Equal(New(in).Sum.Fails, 1)
 	in.Target.Assessment.Cron = []assess.CronJob{{Local: true, User: "root", Command: "/usr/bin/php8.4 x", Schedule: "@daily", Evidence: assess.Evidence{Path: "/etc/cron.d/shop", Line: 1}}}
 	is.Equal(New(in).Sum.Fails, 0)
+}
+
+// TestALineOfCronWhoseAccountHasAnotherName runs where the target has that account.
+func TestALineOfCronWhoseAccountHasAnotherName(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Before.Cron[0].User, in.Target.Programs = "web", map[string]bool{"/usr/bin/php7.4": true}
+	in.Target.Assessment.Cron = []assess.CronJob{in.Before.Cron[0]}
+	in.Target.Assessment.Cron[0].User = "www-data"
+	is.Equal(named(New(in), "cron /usr/bin/php7.4, for web").Verdict, Fails)
+	in.Target.Assessment.Users = append(in.Target.Assessment.Users, assess.User{Name: "www-data"})
+	is.Equal(named(New(in), "cron /usr/bin/php7.4, for web").Verdict, Runs)
+	in.Target.Programs = map[string]bool{}
+	is.Equal(named(New(in), "cron /usr/bin/php7.4, for web").Verdict, Fails)
 }
 
 func TestALineOfCronWhoseProgramTheSourceHasNotEither(t *testing.T) {
@@ -277,7 +294,7 @@ func TestTheSumIsOfAll(t *testing.T) {
 			in.Target.Services[name] = ask.Service{Active: state.Draw(t, name), Loaded: rapid.Bool().Draw(t, "loaded"), Refused: rapid.Bool().Draw(t, "refused")}
 		}
 		for r := range in.Target.Pages {
-			in.Target.Pages[r] = Page{Status: rapid.SampledFrom([]int{0, 200, 404, 500}).Draw(t, "status")}
+			in.Target.Pages[r] = sites.Page{Status: rapid.SampledFrom([]int{0, 200, 404, 500}).Draw(t, "status")}
 		}
 		if rapid.Bool().Draw(t, "no copy") {
 			in.Source = nil
@@ -292,4 +309,153 @@ func TestTheSumIsOfAll(t *testing.T) {
 			}
 		}
 	})
+}
+
+// withPrograms is a shop with programs of people, of which interpreters said something.
+func withPrograms() Input {
+	in := shop()
+	said := func() *compile.Answers {
+		return &compile.Answers{Asked: map[string]bool{"/opt/a.py": true, "/opt/b.php": true}, Troubles: map[string][]compile.Trouble{}, Uses: map[string]compile.Use{}, Files: map[string]string{"python imp": "/usr/lib/python3.11/imp.py"}}
+	}
+	in.People = []compile.Program{{Path: "/opt/a.py", Language: "python"}, {Path: "/opt/b.php", Language: "php"}, {Path: "/opt/unasked.lua", Language: "lua"}}
+	in.ProgramNow = func(name string) string { return name }
+	in.Source.Compiled, in.Target.Compiled = said(), said()
+	in.Source.Owners = map[string]string{"/usr/lib/python3.11/imp.py": "libpython3.11-minimal"}
+	return in
+}
+
+func TestProgramsThatCompileRun(t *testing.T) {
+	is := is.New(t)
+	is.Equal(New(withPrograms()).Sum, Sum{Runs: 7})
+	in := withPrograms() // what the source did not take either says nothing
+	for _, o := range []*Observed{in.Source, in.Target} {
+		o.Compiled.Troubles["/opt/a.py"] = []compile.Trouble{{Kind: "module", Name: "old", Line: 1}}
+	}
+	is.Equal(New(in).Sum, Sum{Runs: 7})
+	in = withPrograms() // nor what nobody knows
+	in.Target.Compiled.Troubles["/opt/a.py"] = []compile.Trouble{{Kind: "name", Name: "a.b", Line: 1, Unsure: true}}
+	in.Source.Compiled.Troubles["/opt/a.py"] = []compile.Trouble{{Kind: "name", Name: "a.c", Line: 1, Unsure: true}}
+	in.Target.Compiled.Troubles["/opt/a.py"] = append(in.Target.Compiled.Troubles["/opt/a.py"], compile.Trouble{Kind: "name", Name: "a.c", Line: 1})
+	is.Equal(New(in).Sum, Sum{Runs: 7})
+	in = withPrograms()
+	in.Source = nil // there is nothing to hold it against
+	is.Equal(named(New(in), "program /opt/a.py"), Check{})
+}
+
+func TestProgramsThatTheTargetDoesNotTake(t *testing.T) {
+	is := is.New(t)
+	in := withPrograms()
+	in.Target.Compiled.Troubles["/opt/a.py"] = []compile.Trouble{{Kind: "module", Name: "imp", Line: 3, Text: "No module named 'imp'"}}
+	in.Source.Compiled.Uses["function imap_open"] = compile.Use{Of: "extension imap", Places: []compile.Place{{Path: "/opt/b.php", Line: 9}}}
+	d := New(in)
+	is.Equal(d.Sum, Sum{Runs: 5, Fails: 2})
+	c := named(d, "program /opt/a.py")
+	is.Equal(c.Log, []string{"line 3: No module named 'imp'"})
+	is.Equal(*c.Cause, Cause{Kind: "program", Name: "/opt/a.py", Line: 3, Text: "On the source, package libpython3.11-minimal brings imp, and what the target has in its place does not: install what does, or change the program."})
+	c = named(d, "program /opt/b.php")
+	is.Equal(c.Log, []string{"line 9: no function imap_open; on the source, extension imap has it"})
+	in.Target.Compiled.Uses["function imap_open"] = compile.Use{}
+	is.Equal(named(New(in), "program /opt/b.php").Verdict, Runs) // another part has it there
+	in.Target.Compiled.Troubles["/opt/b.php"] = []compile.Trouble{{Kind: "interpreter", Name: "/usr/bin/php5", Line: 1}}
+	is.Equal(named(New(in), "program /opt/b.php").Cause.Line, 1)
+	in.Target.Compiled.Asked = map[string]bool{}
+	in.Target.Compiled.Troubles = map[string][]compile.Trouble{}
+	is.Equal(named(New(in), "program /opt/a.py").Verdict, Untried)
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	is := is.New(t)
+	in := withPrograms()
+	in.OnTarget = func(name string) bool { return name != "/opt/a.py" }
+	is.Equal(named(New(in), "program /opt/a.py").Verdict, Fails)
+	in.WithData = false
+	is.Equal(named(New(in), "program /opt/a.py").Verdict, Untried) // it comes with the data
+	in.WithData = true
+	in.Plan.Configuration = []migration.Config{{From: "/opt/a.py", Action: migration.LeftOut}}
+	is.Equal(named(New(in), "program /opt/a.py"), Check{}) // which the plan tells
+	in.Plan.Configuration = nil
+	in.Source.Owners["/opt/a.py"] = "vendor"
+	is.Equal(named(New(in), "program /opt/a.py"), Check{}) // as packages go
+}
+
+func TestPagesBesideTheFirst(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	first := sites.Requests(in.Before)[0]
+	further := first
+	further.Path = "/list"
+	set := func(o *Observed, status int, links ...string) {
+		o.Pages[first] = sites.Page{Status: 200, Title: "The shop", Links: links}
+		o.Pages[further] = sites.Page{Status: status}
+	}
+	set(in.Source, 200, "/list")
+	set(in.Target, 302, "/list")
+	is.Equal(New(in).Sum, Sum{Runs: 6})
+	set(in.Target, 500, "/list")
+	is.Equal(named(New(in), "site http://shop.example.net:80/list").Verdict, Fails)
+	set(in.Target, 404) // a newer version of the first page has another
+	is.Equal(named(New(in), "site http://shop.example.net:80/list").Verdict, Untried)
+	set(in.Source, 404, "/list")
+	is.Equal(New(in).Sum, Sum{Runs: 5}) // which the source had not either
+	set(in.Source, 401)                 // the configuration names it
+	is.Equal(named(New(in), "site http://shop.example.net:80/list").Verdict, Fails)
+	delete(in.Target.Pages, further) // there was no time
+	is.Equal(New(in).Sum, Sum{Runs: 5})
+}
+
+func TestWhatServersCanLoad(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Source.Catalogues = map[string]Catalogue{"Apache's modules": {Answers: true, Lines: []string{"dav", "php"}}, "Samba's shares": {Answers: true}, "jobs of at": {Answers: true, Lines: []string{"x"}}}
+	in.Target.Catalogues = map[string]Catalogue{"Apache's modules": {Answers: true, Lines: []string{"php", "more"}}, "jobs of at": {Answers: true}}
+	in.WithData = false
+	d := New(in)
+	is.Equal(named(d, "listing Apache's modules").Log, []string{"dav"})
+	is.Equal(named(d, "listing Apache's modules").Verdict, Fails)
+	is.Equal(named(d, "listing jobs of at").Verdict, Untried) // they come with the data
+	is.Equal(named(d, "listing Samba's shares"), Check{})     // the source has none
+}
+
+func TestTheQuestionsOfTheTable(t *testing.T) {
+	is := is.New(t)
+	names := map[string]bool{}
+	for _, q := range CatalogueQuestions() {
+		is.True(q.Kind == "database" || q.Kind == "listing")
+		is.True(!names[q.Name] && q.Program[0] == '/' && (q.Place == "" || q.Place[0] == '/'))
+		names[q.Name] = true
+	}
+	is.True(len(names) > 20)
+}
+
+// TestACommandOfAKnownTroubleThatFails is a finding with what it said; where nothing was
+// booted, one that needs that could not be tried.
+func TestACommandOfAKnownTroubleThatFails(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Mends = []Step{{Name: "A is old", OK: true}, {Name: "B is old", Output: []string{"b: not found"}}}
+	of := func(d *Document) (all []Check) {
+		return slices.DeleteFunc(d.Checks, func(c Check) bool { return c.Kind != "mend" })
+	}
+	all := of(New(in))
+	is.Equal(len(all), 2)
+	is.Equal(all[0].ID(), "mend B is old")
+	is.Equal(all[0].Verdict, Fails)
+	is.Equal(all[0].Log, []string{"b: not found"})
+	is.Equal(all[1].Verdict, Runs)
+	in.Level = Chroot
+	is.Equal(of(New(in))[0].Verdict, Untried)
+}
+
+// TestConsequencesOfAStepThatFailedAreToldAsSuch, and other troubles are not.
+func TestConsequencesOfAStepThatFailedAreToldAsSuch(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Data = []Step{{Name: "0001-database-shop: load", About: []string{"shopd"}}, {Name: "files", OK: true, About: []string{"nginx"}}}
+	for _, name := range []string{"nginx.service", "shopd.service"} {
+		in.Target.Services[name] = ask.Service{Active: "failed", Loaded: true}
+	}
+	d := New(in)
+	is.Equal(*named(d, "unit shopd.service").Cause, Cause{Kind: "step", Name: "0001-database-shop: load", Text: "It follows from this step of the data's move, which failed."})
+	is.True(named(d, "data 0001-database-shop: load").Cause == nil) // the cause itself
+	is.True(named(d, "unit nginx.service").Cause == nil)
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/client"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools/artifact"
 	"svc/tools/cvescan"
@@ -30,6 +32,7 @@ import (
 	"svc/tools/move"
 	"svc/tools/rehearsal"
 	"svc/tools/rehearsal/observe"
+	"svc/tools/rehearsal/sites"
 	"svc/tools/rehearsal/unpack"
 	"svc/tools/report"
 	"svc/tools/role"
@@ -73,9 +76,11 @@ type rehearsing struct {
 	target   *booted
 	files    string   // folder with the source's files; empty over ssh
 	unread   []string // of them, what could not be read
+	people   people
 	role     rehearsal.Role
 	steps    []rehearsal.Step
 	data     []rehearsal.Step
+	mends    []rehearsal.Step
 	noting   sync.Mutex // of remarks: the source's copy and the target are made beside each other
 	remarks  []string
 	level    rehearsal.Level
@@ -167,6 +172,7 @@ func (r *rehearsing) try(ctx context.Context) (err error) {
 	if err := r.unpack(ctx); err != nil {
 		return err
 	}
+	r.findPrograms(ctx)
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil) // of which both machines would end
 	var both sync.WaitGroup
@@ -181,10 +187,11 @@ func (r *rehearsing) try(ctx context.Context) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	steps := []func(context.Context) error{r.reboot, r.observeTarget}
+	steps := []func(context.Context) error{r.mendAll(report.BeforeData)}
 	if r.in.WithData {
-		steps = slices.Concat([]func(context.Context) error{r.moveData, r.applyRole}, steps)
+		steps = append(steps, r.moveData, r.applyRole, r.mendAll(report.OnceMore))
 	}
+	steps = append(steps, r.reboot, r.observeTarget)
 	if err := r.follow(ctx, steps...); err != nil {
 		return err
 	}
@@ -303,7 +310,8 @@ func (r *rehearsing) bootSource(ctx context.Context) error {
 	}
 	r.source = m
 	m.Settle(ctx, settling, settled)
-	if m.observed, err = r.observe(ctx, m, func(unit string) bool { return true }); err == nil {
+	asked := observe.Machine{Wanted: func(string) bool { return true }, People: r.people.programs, Pages: sites.Configured(r.Assessment, r.text)}
+	if m.observed, err = r.observe(ctx, m, asked); err == nil {
 		m.own = r.ownChecks(ctx, m)
 	}
 	if err != nil {
@@ -347,9 +355,9 @@ func (r *rehearsing) boot(ctx context.Context, o sandbox.Options) (*booted, erro
 	return &booted{Sandbox: s, since: since}, nil
 }
 
-func (r *rehearsing) observe(ctx context.Context, m *booted, wanted func(string) bool) (*rehearsal.Observed, error) {
-	o := observe.Machine{Sandbox: m.Sandbox, Since: m.since, Before: r.Assessment, Now: r.Env.Now(), Wanted: wanted}
-	return o.Observe(ctx)
+func (r *rehearsing) observe(ctx context.Context, m *booted, asked observe.Machine) (*rehearsal.Observed, error) {
+	asked.Sandbox, asked.Since, asked.Before, asked.Now = m.Sandbox, m.since, r.Assessment, r.Env.Now()
+	return asked.Observe(ctx)
 }
 
 // options are those of the target's sandbox.
@@ -406,7 +414,11 @@ func (r *rehearsing) observeTarget(ctx context.Context) (err error) {
 	for _, s := range r.Plan.Services {
 		wanted[s.To] = wanted[s.To] || s.State == "enabled"
 	}
-	if r.target.observed, err = r.observe(ctx, r.target, func(unit string) bool { return wanted[unit] }); err != nil {
+	asked := observe.Machine{Wanted: func(unit string) bool { return wanted[unit] }, People: r.people.on(r.programNow)}
+	if r.source != nil && r.source.observed != nil {
+		asked.Pages = slices.Collect(maps.Keys(r.source.observed.Pages))
+	}
+	if r.target.observed, err = r.observe(ctx, r.target, asked); err != nil {
 		return fmt.Errorf("asking the target: %w", err)
 	}
 	r.target.own = r.ownChecks(ctx, r.target)
@@ -415,7 +427,7 @@ func (r *rehearsing) observeTarget(ctx context.Context) (err error) {
 
 // judge makes the document.
 func (r *rehearsing) judge() (*rehearsal.Document, error) {
-	in := rehearsal.Input{Level: r.level, Plan: r.Plan, Before: r.Assessment, WithData: r.in.WithData, OnSource: observe.There(r.Host.FS()), UnitPaths: r.unitPaths, Data: r.data, Unread: r.unread}
+	in := rehearsal.Input{Level: r.level, Plan: r.Plan, Before: r.Assessment, WithData: r.in.WithData, OnSource: observe.There(r.Host.FS()), UnitPaths: r.unitPaths, Data: r.data, Mends: r.mends, Unread: r.unread, People: r.people.programs, PeopleLeft: r.people.left, ProgramNow: r.programNow}
 	switch target, err := host.OpenRoot(r.target.Root()); {
 	case err == nil:
 		defer target.Close()
@@ -441,25 +453,25 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 	case r.Assessment.Running != nil:
 		d.Compared = "what ran on the source"
 	}
-	for _, f := range r.fixes {
-		d.Fixes = append(d.Fixes, rehearsal.NewFix(f.Name, f.Digest(), f.About()))
-	}
+	d.Fixes = append(d.Fixes, sliced.Map(r.fixes, func(f role.Fix) rehearsal.Fix { return rehearsal.NewFix(f.Name, f.Digest(), f.About()) })...)
 	d.Mend(r.previous)
 	return d, nil
 }
 
 var started = regexp.MustCompile(`(?m)^(?:Exec[A-Za-z]+|EnvironmentFile|WorkingDirectory)=[-@+!:]*(/[^\s;"'$%]+)(?:\s+(/[^\s;"'$%]+))?`)
 
-// maxUnit bounds a unit file that is read for the paths it names, in bytes.
-const maxUnit = 4 << 20
+// maxText bounds a file that is read for the paths it names, in bytes.
+const maxText = 4 << 20
+
+// text is that of a file of the source; empty where it can't be read.
+func (r *rehearsing) text(file string) string {
+	b, _ := host.ReadFile(r.Host.FS(), strings.TrimPrefix(file, "/"), maxText)
+	return string(b)
+}
 
 // unitPaths are paths that a unit file of the source names to be started.
 func (r *rehearsing) unitPaths(file string) (paths []string) {
-	b, err := host.ReadFile(r.Host.FS(), strings.TrimPrefix(file, "/"), maxUnit)
-	if err != nil {
-		return nil
-	}
-	for _, m := range started.FindAllStringSubmatch(string(b), -1) {
+	for _, m := range started.FindAllStringSubmatch(r.text(file), -1) {
 		paths = append(paths, slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })...)
 	}
 	return paths
@@ -482,26 +494,20 @@ func (r *rehearsing) write(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	files[evidence.ReportFile] = report.RenderRehearsal(d, r.Plan, r.Assessment, r.Exposure, "svc "+r.Env.Version)
-	staging, err := artifact.Stage(r.in.Out, evidence.RehearsalFile, files)
+	key, err := r.Env.LocalKey()
 	if err != nil {
 		return Result{}, err
 	}
-	key, err := r.Env.LocalKey()
-	if err == nil {
-		err = evidence.SignOwn(staging, key, &attest.RehearsalPredicate{
-			Operation: attest.Operation{Fingerprint: d.Fingerprint, Source: d.Source, Target: d.Target, IndexVersion: d.IndexVersion, Tool: "svc " + r.Env.Version},
-			Level:     string(d.Level), WithData: d.WithData, Runs: d.Sum.Runs, Fails: d.Sum.Fails, Untried: d.Sum.Untried,
-		})
-	}
+	digests, err := evidence.WriteOwn(r.in.Out, evidence.RehearsalFile, files, key, &attest.RehearsalPredicate{
+		Operation: attest.Operation{Fingerprint: d.Fingerprint, Source: d.Source, Target: d.Target, IndexVersion: d.IndexVersion, Tool: "svc " + r.Env.Version},
+		Level:     string(d.Level), WithData: d.WithData, Runs: d.Sum.Runs, Fails: d.Sum.Fails, Untried: d.Sum.Untried,
+	})
 	if err != nil {
-		return Result{}, errors.Join(err, staging.Discard())
-	}
-	if err := staging.Commit(); err != nil {
 		return Result{}, err
 	}
 	result := Result{Document: *d}
 	result.Out, _ = filepath.Abs(r.in.Out) // staging resolved it already
-	result.Artifacts = evidence.Artifacts(result.Out, staging.Digests())
+	result.Artifacts = evidence.Artifacts(result.Out, digests)
 	return result, nil
 }
 

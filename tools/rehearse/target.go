@@ -27,8 +27,10 @@ import (
 
 	"svc/assess/host/joined"
 	"svc/backend/secret"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/tools/dataplan"
+	"svc/tools/migration"
 	"svc/tools/rehearsal"
 	"svc/tools/rehearsal/unpack"
 	"svc/tools/report"
@@ -100,9 +102,10 @@ func (r *rehearsing) imageBase(ctx context.Context, image string, info fs.FileIn
 	return at, os.Rename(part, at)
 }
 
-// installs are the words of a shell by which packages are installed.
+// installs are the words of a shell by which packages are installed. As in the role,
+// sudo-ldap may take sudo's place.
 var installs = map[string]string{ // by package manager
-	"apt": "apt-get -qq update && %[3]s apt-get -y -qq -o APT::Install-Recommends=%[1]t -o Dpkg::Options::=--force-unsafe-io install -- %[2]s %[4]s && apt-get clean",
+	"apt": "apt-get -qq update && %[3]s SUDO_FORCE_REMOVE=yes apt-get -y -qq -o APT::Install-Recommends=%[1]t -o Dpkg::Options::=--force-unsafe-io install -- %[2]s %[4]s && apt-get clean",
 }
 
 // quiet has packages start nothing as they are installed.
@@ -205,20 +208,16 @@ func forget(parent string) error {
 	if err != nil {
 		return err
 	}
-	type layer struct {
-		name string
-		used time.Time
-	}
-	all := []layer{}
+	all := []fs.FileInfo{}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil {
-			all = append(all, layer{e.Name(), info.ModTime()})
+			all = append(all, info)
 		}
 	}
-	slices.SortFunc(all, func(a, b layer) int { return b.used.Compare(a.used) })
+	slices.SortFunc(all, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for n, l := range all {
-		if n >= maxLayers || time.Since(l.used) > maxLayerAge {
-			if err := os.RemoveAll(filepath.Join(parent, l.name)); err != nil {
+		if n >= maxLayers || time.Since(l.ModTime()) > maxLayerAge {
+			if err := os.RemoveAll(filepath.Join(parent, l.Name())); err != nil {
 				return err
 			}
 		}
@@ -277,6 +276,9 @@ func (r *rehearsing) lay(work string) error {
 	}
 	defer root.Close()
 	for name, content := range r.Move.Files {
+		if name == "role/tasks/accounts.yml" { // what a task says is masked here, and its reason must be seen
+			content = bytes.ReplaceAll(content, []byte("no_log: true"), []byte("no_log: false"))
+		}
 		if err := errors.Join(root.MkdirAll(path.Dir(name), 0o700), root.WriteFile(name, content, 0o600)); err != nil {
 			return err
 		}
@@ -297,6 +299,11 @@ func played(b, errs []byte) rehearsal.Role {
 					Unreachable bool
 					Msg         json.RawMessage
 					Stderr      string
+					Results     []struct {
+						Failed bool
+						Msg    json.RawMessage
+						Stderr string
+					}
 				}
 			}
 		}
@@ -314,13 +321,17 @@ func played(b, errs []byte) rehearsal.Role {
 		for _, t := range p.Tasks {
 			for _, h := range t.Hosts {
 				if h.Failed || h.Unreachable {
-					role.Failures = append(role.Failures, t.Task.Name+": "+oneLine(tail(append(append([]byte{}, h.Msg...), h.Stderr...), 600)))
+					said := slices.Concat(h.Msg, []byte(h.Stderr))
+					for _, one := range h.Results { // of a loop: each says why itself
+						if one.Failed {
+							said = slices.Concat(said, []byte(" "), one.Msg, []byte(one.Stderr))
+						}
+					}
+					role.Failures = append(role.Failures, t.Task.Name+": "+oneLine(tail(said, 600)))
 				}
 				var notes []string
 				if strings.HasSuffix(t.Task.Name, "Say what a person should look at") && json.Unmarshal(h.Msg, &notes) == nil {
-					for _, n := range notes {
-						role.Notes = append(role.Notes, tail([]byte(n), 400))
-					}
+					role.Notes = append(role.Notes, sliced.Map(notes, func(n string) string { return tail([]byte(n), 400) })...)
 				}
 			}
 		}
@@ -347,7 +358,7 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 	for _, script := range []string{"05-accounts.sh", "10-check.sh", "20-first-copy.sh", "30-before.sh", "40-copy.sh", "50-after.sh"} {
 		step := r.script(ctx, r.target, script, "bash "+script, []string{"SOURCE_ROOT=" + sourcePlace, "NO_DEVICES=1", "STOP_HARD=1"}) // a sandbox makes none, and is thrown away
 		if script == "50-after.sh" {
-			r.data = append(r.data, rehearsal.Step{Name: "files, as the data's own comparison has them", OK: step.OK || step.Status == startsNot, Output: step.Output})
+			r.data = append(r.data, rehearsal.Step{Name: "files, as the data's own comparison has them", OK: step.OK || step.Status == startsNot, Output: step.Output, About: stopped(step.Output)})
 		}
 		if !step.OK && script != "05-accounts.sh" {
 			r.remark("The move of the files ended with " + script + ": " + strings.Join(step.Output[max(0, len(step.Output)-1):], ""))
@@ -377,25 +388,77 @@ func (r *rehearsing) moveData(ctx context.Context) error {
 		}
 	}
 	for n, command := range report.AfterData(r.Plan, r.Assessment) {
+		if m, ok := report.Of(r.Plan, command); ok {
+			r.mend(ctx, m)
+			continue
+		}
 		r.script(ctx, r.target, fmt.Sprintf("what follows from the data, %d", n+1), "PATH=/run/svc:$PATH; "+command, []string{"SOURCE_SSH=root@source"})
+	}
+	return nil
+}
+
+// mendTime is how long the command of a known trouble may take.
+const mendTime = 10 * time.Minute
+
+// mend runs the command of a known trouble where it is due. What it ends with is judged
+// with the rest: the last time counts, and one that fails ends nothing.
+func (r *rehearsing) mend(ctx context.Context, m report.Mend) {
+	step := r.step(ctx, r.target, "to mend: "+m.Title, "PATH=/run/svc:$PATH; "+m.Command, []string{"SOURCE_SSH=root@source"}, mendTime)
+	step.Name = m.Title
+	r.mends = append(slices.DeleteFunc(r.mends, func(s rehearsal.Step) bool { return s.Name == m.Title }), step)
+}
+
+// mendAll runs commands of known troubles, in the target's own order.
+func (r *rehearsing) mendAll(due func(*migration.Plan) []report.Mend) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for _, m := range due(r.Plan) {
+			r.mend(ctx, m)
+		}
+		return nil
+	}
+}
+
+// stopped are the services, without their ending, that 50-after.sh says it left stopped.
+func stopped(output []string) (names []string) {
+	for _, line := range output {
+		if list, ok := strings.CutPrefix(line, "These stay stopped until their places are whole: "); ok {
+			for unit := range strings.FieldsSeq(strings.ToLower(strings.TrimSuffix(list, "."))) {
+				names = append(names, strings.TrimSuffix(unit, path.Ext(unit)))
+			}
+		}
+	}
+	return names
+}
+
+// spoken are words by which what depends on a database is told: of its script's engine.
+func spoken(script []byte) []string {
+	for program, words := range map[string][]string{"pg_dumpall": {"postgresql", "pgsql", "psql"}, "mariadb-dump": {"mariadb", "mysql"}, "slapcat": {"slapd", "ldap"}, "mongodump": {"mongo"}} {
+		if bytes.Contains(script, []byte(program)) {
+			return words
+		}
 	}
 	return nil
 }
 
 // sourceShell makes what stands for ssh on the target: the source is the folder of its
 // files, below which the target's own rsync reads what the source's would. A path stays
-// relative to it, as rsync -R has it by "/./".
+// relative to it, as rsync -R has it by "/./". Files are read by the target's own cat, too;
+// nothing of the source is run there.
 const sourceShell = "mkdir -p /run/svc && cat >/run/svc/ssh <<'SSH' && chmod 755 /run/svc/ssh\n" + `#!/bin/sh
 set -f
 [ "$1" != -l ] || shift 2
 shift
 eval "set -- $*"
-[ "$1" = rsync ] || exec chroot ` + sourcePlace + ` "$@"
-n=$# path=
+case $1 in
+rsync) path= ;;
+cat) path=yes ;;
+*) echo "a rehearsal does not run $1 of the source" >&2 && exit 126 ;;
+esac
+n=$#
 while [ $n -gt 0 ]; do
 	a=$1 n=$((n - 1))
 	shift
-	[ -z "$path" ] || a=` + sourcePlace + `/.$a
+	case $path$a in yes/*) a=` + sourcePlace + `/.$a ;; esac
 	[ "$a" != . ] || path=yes
 	set -- "$@" "$a"
 done
@@ -412,25 +475,28 @@ const localShell = "mkdir -p /run/svc && printf '#!/bin/sh\\nwhile [ \"$1\" != -
 // moveDatabase dumps a database in the source's copy, and loads it into the target.
 func (r *rehearsing) moveDatabase(ctx context.Context, plan, script string) error {
 	name := strings.TrimSuffix(path.Base(script), ".sh")
-	if r.source == nil || r.source.observed == nil {
-		r.data = append(r.data, rehearsal.Step{Name: name, OK: false, Output: []string{"The source's server does not run: there is no booted copy of it."}})
-		return nil
-	}
-	if err := r.send(ctx, r.source, plan); err != nil {
-		r.data = append(r.data, rehearsal.Step{Name: name, Output: []string{oneLine(err.Error())}})
-		return ctx.Err()
-	}
-	if dumped := r.script(ctx, r.source, name+": dump", localShell+" && PATH=/run/svc:$PATH bash "+script+" dump", []string{"SOURCE_SSH=root@source"}); !dumped.OK {
-		r.data = append(r.data, rehearsal.Step{Name: name, OK: false, Output: dumped.Output})
-		return nil
-	}
-	if err := r.carry(ctx, name); err != nil {
-		r.data = append(r.data, rehearsal.Step{Name: name, Output: []string{oneLine(err.Error())}})
-		return ctx.Err()
-	}
 	text, err := os.ReadFile(filepath.Join(plan, script))
 	if err != nil {
 		return err
+	}
+	ended := func(s rehearsal.Step) {
+		r.data = append(r.data, rehearsal.Step{Name: name, OK: s.OK, Output: s.Output, About: spoken(text)})
+	}
+	if r.source == nil || r.source.observed == nil {
+		ended(rehearsal.Step{Output: []string{"The source's server does not run: there is no booted copy of it."}})
+		return nil
+	}
+	if err := r.send(ctx, r.source, plan); err != nil {
+		ended(rehearsal.Step{Output: []string{oneLine(err.Error())}})
+		return ctx.Err()
+	}
+	if dumped := r.script(ctx, r.source, name+": dump", localShell+" && PATH=/run/svc:$PATH bash "+script+" dump", []string{"SOURCE_SSH=root@source"}); !dumped.OK {
+		ended(dumped)
+		return nil
+	}
+	if err := r.carry(ctx, name); err != nil {
+		ended(rehearsal.Step{Output: []string{oneLine(err.Error())}})
+		return ctx.Err()
 	}
 	steps := []string{"load", "check"}
 	if bytes.Contains(text, []byte("\naccounts()")) {
@@ -439,7 +505,7 @@ func (r *rehearsing) moveDatabase(ctx context.Context, plan, script string) erro
 	for _, s := range steps {
 		step := r.script(ctx, r.target, name+": "+s, "bash "+script+" "+s, nil)
 		if s == "check" || !step.OK {
-			r.data = append(r.data, rehearsal.Step{Name: name, OK: step.OK, Output: step.Output})
+			ended(step)
 			break
 		}
 	}
@@ -468,19 +534,24 @@ func (r *rehearsing) carry(ctx context.Context, name string) error {
 
 // pipe has the target read what a command of a shell prints in the source's copy.
 func (r *rehearsing) pipe(ctx context.Context, from, to string) error {
-	in, out := io.Pipe()
-	go func() {
+	return feed(ctx, r.target, "the target", to, func(w io.Writer) error {
 		var said bytes.Buffer
-		got, err := r.source.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", from}, Stdout: out, Stderr: &sandbox.Beginning{To: &said, Most: 1 << 12}, Time: dataTime})
+		got, err := r.source.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", from}, Stdout: w, Stderr: &sandbox.Beginning{To: &said, Most: 1 << 12}, Time: dataTime, Session: true})
 		if err == nil && got.Status != 0 {
 			err = fmt.Errorf("the source: %s", tail(said.Bytes(), 300))
 		}
-		out.CloseWithError(err)
-	}()
-	got, err := r.target.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", to}, Stdin: in, Time: dataTime})
+		return err
+	})
+}
+
+// feed has a command of a shell in a machine read what is written.
+func feed(ctx context.Context, m *booted, what, command string, write func(io.Writer) error) error {
+	in, out := io.Pipe()
+	go func() { out.CloseWithError(write(out)) }()
+	got, err := m.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", command}, Stdin: in, Time: dataTime, Session: true})
 	in.Close()
 	if err == nil && got.Status != 0 {
-		err = fmt.Errorf("the target: %s", tail(got.Text, 300))
+		err = fmt.Errorf("%s: %s", what, tail(got.Text, 300))
 	}
 	return err
 }
@@ -488,9 +559,14 @@ func (r *rehearsing) pipe(ctx context.Context, from, to string) error {
 // dataTime is how long a step of the data's move may take.
 const dataTime = 30 * time.Minute
 
-// script runs a step of the move in the folder of its scripts, and notes it.
+// script runs a step of the move in the folder of the data's scripts.
 func (r *rehearsing) script(ctx context.Context, m *booted, name, command string, env []string) rehearsal.Step {
-	got, err := m.Run(ctx, sandbox.Command{Words: slices.Concat([]string{"env"}, env, []string{"bash", "-c", "cd " + dataPlace + " && " + command}), Time: dataTime, Network: true})
+	return r.step(ctx, m, name, "cd "+dataPlace+" && "+command, env, dataTime)
+}
+
+// step runs a step of the move by a machine's bash, and notes it.
+func (r *rehearsing) step(ctx context.Context, m *booted, name, command string, env []string, most time.Duration) rehearsal.Step {
+	got, err := m.Run(ctx, sandbox.Command{Words: slices.Concat([]string{"env"}, env, []string{"bash", "-c", command}), Time: most, Network: true, Session: true})
 	step := rehearsal.Step{Name: name, OK: err == nil && got.Status == 0, Status: got.Status, Output: []string{}}
 	for l := range strings.Lines(tail2(got.Text)) {
 		if l = strings.TrimSpace(l); l != "" {
@@ -509,17 +585,10 @@ func tail2(b []byte) string { return string(b[max(0, len(b)-2000):]) }
 
 // send puts a folder of svc's own into a machine.
 func (r *rehearsing) send(ctx context.Context, m *booted, dir string) error {
-	in, out := io.Pipe()
-	go func() {
+	return feed(ctx, m, "sending scripts", "mkdir -p "+dataPlace+" && exec tar -x --no-same-owner -C "+dataPlace, func(out io.Writer) error {
 		w := tar.NewWriter(out)
-		out.CloseWithError(errors.Join(w.AddFS(os.DirFS(dir)), w.Close()))
-	}()
-	got, err := m.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", "mkdir -p " + dataPlace + " && exec tar -x --no-same-owner -C " + dataPlace}, Stdin: in, Time: dataTime})
-	in.Close()
-	if err == nil && got.Status != 0 {
-		err = fmt.Errorf("sending scripts: %s", tail(got.Text, 300))
-	}
-	return err
+		return errors.Join(w.AddFS(os.DirFS(dir)), w.Close())
+	})
 }
 
 // ownTime is how long a program of a person's checks may take.
@@ -543,7 +612,7 @@ func (r *rehearsing) ownChecks(ctx context.Context, m *booted) (all []rehearsal.
 			continue
 		}
 		const run = "f=$(mktemp /run/svc-check.XXXXXX) && cat >$f && chmod 700 $f && $f </dev/null; s=$?; rm -f $f; exit $s"
-		got, err := m.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", run}, Stdin: bytes.NewReader(b), Time: ownTime})
+		got, err := m.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", run}, Stdin: bytes.NewReader(b), Time: ownTime, Session: true})
 		if err != nil {
 			all = append(all, rehearsal.Own{Name: e.Name(), Text: oneLine(err.Error())})
 			continue

@@ -8,14 +8,17 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/assess/ledger"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 	"svc/backend/visible"
 	"svc/tools/database"
 	"svc/tools/migration"
 	"svc/tools/migration/naming"
+	"svc/tools/rehearsal"
 )
 
 // Step is one of the steps of a move, in their order.
@@ -33,7 +36,7 @@ func Steps(p *migration.Plan, a *assess.Assessment) []Step {
 		Title: "Apply the role, from where this folder is", Commands: []string{"ansible-playbook -i HOST, site.yml"},
 		Why: "It installs the packages, makes the accounts and writes the configuration. It may be applied again at any time. At its end it says what does not run yet; most of that waits for the steps below.",
 	})
-	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, leftOut, secrets, passwords, byHand, hazards, names, data, exports, noticed, afterData, changed, machine, network, reboot, check, back} {
+	for _, step := range []func(*migration.Plan, *assess.Assessment) (Step, bool){unknown, leftOut, secrets, passwords, byHand, known, names, data, exports, noticed, afterData, onceMore, changed, machine, network, reboot, check, back} {
 		if s, ok := step(p, a); ok {
 			all = append(all, s)
 		}
@@ -66,12 +69,13 @@ func before(p *migration.Plan) []Step {
 	}}
 }
 
-// Next is NEXT.md: the steps, for a person who reads nothing else.
-func Next(p *migration.Plan, a *assess.Assessment) []byte {
+// Next is NEXT.md: the steps, with what a rehearsal found where there was one, for a person
+// who reads nothing else.
+func Next(p *migration.Plan, a *assess.Assessment, d *rehearsal.Document) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# From %s to %s: what to do, in this order\n\n", p.Source, p.Target)
 	fmt.Fprintf(&b, "Commands are for root on the target, in bash, unless a step says otherwise. They reach the source by `$SOURCE_SSH`:\n\n    export SOURCE_SSH=root@SOURCE\n\n")
-	for n, s := range Steps(p, a) {
+	for n, s := range withTried(Steps(p, a), d) {
 		fmt.Fprintf(&b, "## %d. %s\n\n%s\n\n", n+1, s.Title, s.Why)
 		for _, c := range s.Commands {
 			fmt.Fprintf(&b, "    %s\n", c)
@@ -103,11 +107,7 @@ var literal = strings.NewReplacer(`\`, `\\`, `.`, `\.`, `[`, `\[`, `*`, `\*`, `^
 var anew = strings.NewReplacer(`\`, `\\`, `&`, `\&`, `|`, `\|`)
 
 func words(all []string) string {
-	quoted := []string{}
-	for _, s := range all {
-		quoted = append(quoted, word(s))
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(sliced.Map(all, word), " ")
 }
 
 // noticed are things of the source that stand in no package and no file, and how much
@@ -128,6 +128,9 @@ func noticed(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	known := map[string]bool{}
 	for _, n := range p.Files.Noticed {
 		known[n.Path] = true
+		if ages(p, n) {
+			continue
+		}
 		fmt.Fprintf(&b, "- %s %s: %s; %s\n", n.Kind, n.Path, n.What, n.Do)
 		if n.Command != "" {
 			commands = append(commands, n.Command)
@@ -136,7 +139,7 @@ func noticed(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	for _, list := range []struct {
 		title string
 		paths []ledger.Path
-	}{{"Files of packages that were changed outside what is converted", outside(p.Files.Changed)}, {"What belongs to no package, no configuration, no place of data and no rule", p.Files.Nobody}} {
+	}{{"Files of packages that were changed outside what is converted", beside(known, outside(p.Files.Changed))}, {"What belongs to no package, no configuration, no place of data and no rule", beside(known, p.Files.Nobody)}} {
 		if len(list.paths) > 0 {
 			fmt.Fprintf(&b, "- %s:\n", list.title)
 		}
@@ -153,12 +156,23 @@ func noticed(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	return Step{Title: "Carry what no package and no role brings, where you want it", Why: strings.TrimSpace(b.String()), Commands: commands}, true
 }
 
+// ages reports whether a notice is of a password of a person, which comes with its ageing.
+func ages(p *migration.Plan, n ledger.Notice) bool {
+	name, _, _ := strings.Cut(n.What, ": ")
+	return n.Kind == ledger.Ageing && slices.ContainsFunc(p.Accounts.Users, func(u assess.User) bool { return u.Name == name && !u.System })
+}
+
+// beside are the files that no notice is of.
+func beside(known map[string]bool, all []ledger.Path) []ledger.Path {
+	return slices.DeleteFunc(slices.Clone(all), func(f ledger.Path) bool { return known[f.Path] })
+}
+
 // brought are the commands that bring what is nobody's, but for what has a command of
 // its own. Of what stands where packages put files, scripts are a person's for sure, and
 // what is below /usr/share fits any release (FHS 3.0, 4.11); none takes the place of a
 // file that the target has. What a service remembers of their absence is mended.
 func brought(p *migration.Plan, known map[string]bool) (commands []string, why string) {
-	var sources, beside []string
+	var sources, shared []string
 	missed := map[string]bool{}
 	for _, f := range p.Files.Nobody {
 		top, _, _ := strings.Cut(strings.TrimPrefix(f.Path, "/"), "/")
@@ -168,16 +182,16 @@ func brought(p *migration.Plan, known map[string]bool) (commands []string, why s
 		case known[f.Path] || ofVersion: // what has a version is brought before the databases
 		case !ofPackages && len(sources) < mostNamed:
 			sources = append(sources, from)
-		case (f.Why == ledger.Script || strings.HasPrefix(f.Path, "/usr/share/")) && len(beside) < mostNamed:
-			beside = append(beside, from)
+		case (f.Why == ledger.Script || strings.HasPrefix(f.Path, "/usr/share/")) && len(shared) < mostNamed:
+			shared = append(shared, from)
 			missed[path.Dir(f.Path)] = true
 		}
 	}
 	if sources != nil {
 		commands = append(commands, "rsync -aR --no-implied-dirs "+strings.Join(sources, " ")+" /")
 	}
-	if beside != nil {
-		commands = append(commands, "rsync -aR --no-implied-dirs --ignore-existing "+strings.Join(beside, " ")+" /")
+	if shared != nil {
+		commands = append(commands, "rsync -aR --no-implied-dirs --ignore-existing "+strings.Join(shared, " ")+" /")
 	}
 	for _, r := range remembering {
 		if missed[r.folder] {
@@ -229,11 +243,8 @@ func installMade(a *assess.Assessment, name, dir string) string {
 
 // remadeOf are the commands that bring packages as the source has them, and have their
 // services run that ran.
-func remadeOf(p *migration.Plan, a *assess.Assessment) (commands []string) {
-	for _, name := range makeable(p, a) {
-		commands = append(commands, fmt.Sprintf(remake, name)+" && "+installMade(a, name, "/var/tmp"))
-	}
-	return commands
+func remadeOf(p *migration.Plan, a *assess.Assessment) []string {
+	return sliced.Map(makeable(p, a), func(name string) string { return fmt.Sprintf(remake, name) + " && " + installMade(a, name, "/var/tmp") })
 }
 
 // Remade are the packages that NEXT.md makes anew of what the source has installed, as
@@ -328,10 +339,7 @@ func secrets(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	files := len(same) + len(commands) + len(old)
 	for part := range slices.Chunk(same, 20) {
-		sources := []string{}
-		for _, s := range part {
-			sources = append(sources, `"$SOURCE_SSH":`+word(s))
-		}
+		sources := sliced.Map(part, func(s string) string { return `"$SOURCE_SSH":` + word(s) })
 		commands = append([]string{"rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"}, commands...)
 	}
 	why := ""
@@ -355,7 +363,7 @@ func passwords(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	return Step{
 		Title: "Give people their passwords",
-		Why:   fmt.Sprintf("These accounts have no password on the target, but for what --include-secrets brought; keys work: %s. This brings password digests, password ageing and expiry of the accounts.", visible.Names(names)),
+		Why:   fmt.Sprintf("These accounts have no password on the target, but for what --include-secrets brought; keys work: %s. This brings password digests, and the ageing of passwords and expiry of accounts, which --include-secrets does not bring.", visible.Names(names)),
 		Commands: []string{
 			`ssh "$SOURCE_SSH" getent shadow ` + words(names) + ` | while IFS=: read -r u p d min max w i e _; do case $u in ` + strings.Join(patterns, "|") + `) usermod -p "$p" "$u" && chage -d "${d:--1}" ${min:+-m "$min"} ${max:+-M "$max"} ${w:+-W "$w"} ${i:+-I "$i"} -E "${e:--1}" "$u" ;; esac; done`,
 		},
@@ -404,19 +412,15 @@ func leftOut(_ *migration.Plan, a *assess.Assessment) (Step, bool) {
 	return Step{Title: "Bring what the assessment left out", Why: told(a.Findings[i]), Down: "what reads these."}, true
 }
 
-// hazards are what is known to fail with the target's versions, and what mends it.
-func hazards(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
-	var lines []string
-	for _, f := range p.Findings {
-		if raises(f) || f.Severity != assess.High || !strings.HasPrefix(f.Key, "hazard.") && !slices.Contains([]string{"software.libraries", "software.init-scripts"}, f.Key) {
-			continue
-		}
-		if _, ok := libraries(f); ok { // its command is among those that follow from the data
-			f.Remediations = f.Remediations[:1]
-		}
-		lines = append(lines, told(f))
+// answered reports whether a step that moves data is the answer to a finding: it is about
+// their files, which stay behind, or says that they have to be moved.
+func answered(p *migration.Plan, a *assess.Assessment, f assess.Finding) bool {
+	moves := func(pkg string) bool {
+		return f.Key == "package.data-migration" && slices.Contains(f.Related, assess.Resource{Scheme: "package", Name: pkg})
 	}
-	return Step{Title: "Mend what is known to fail", Why: strings.Join(lines, "\n"), Down: "the services that these are about."}, len(lines) > 0
+	return f.Key == "hazard.mariadb.clean" && database.Recommended("mariadb") == database.Dump ||
+		slices.ContainsFunc(Exports(p), func(e Export) bool { return e.answers == f.Key || moves(e.Package) }) ||
+		slices.ContainsFunc(a.Databases, func(d assess.Database) bool { return database.Recommended(d.Engine) != "" && moves(d.Package) })
 }
 
 // maxTold bounds the places that a line of a page names.
@@ -436,7 +440,7 @@ func told(f assess.Finding) string {
 		}
 		line += ")"
 	}
-	line += ": " + f.Summary
+	line += ": " + hazards.UnderWay(f.Summary)
 	for _, r := range f.Remediations {
 		line += " " + r.Text
 	}
@@ -474,7 +478,7 @@ func clusters(p *migration.Plan, a *assess.Assessment) (commands []string) {
 func data(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	s := Step{
 		Title: "Move the data",
-		Why: fmt.Sprintf("Plan it where svc is: `svc data plan --root DIR --target %s --out DATA --confirm` (or --ssh, --image), take DATA to the target, and do there what its README.txt says. "+
+		Why: fmt.Sprintf("Plan it where svc is: `svc data plan --root DIR --target %s --out DATA --confirm` (or --ssh, --image), take DATA to the target, and do there what its README.txt says. What it says can't be copied while the source runs waits for its services to be stopped, as there. "+
 			"In short, below, in DATA; the source's services that write are stopped before 30-before.sh. Of each engine of databases: dump, load, accounts, check.", p.Target),
 		Commands: []string{"bash 05-accounts.sh && bash 10-check.sh && bash 20-first-copy.sh", "bash 30-before.sh && bash 40-copy.sh && bash 50-after.sh", "for d in databases/*.sh; do [ ! -e \"$d\" ] || { bash \"$d\" dump && bash \"$d\" load && { ! grep -q '^accounts()' \"$d\" || bash \"$d\" accounts; } && bash \"$d\" check; } || break; done"},
 		Down:     "what serves or needs data: sites, databases, queues, homes, programs below /opt, /srv and /usr/local.",
@@ -497,14 +501,15 @@ type Export struct {
 	File      string // in the folder that Commands are called in
 	Commands  []string
 	why, down string
+	answers   string // the key of a finding that this is the answer to
 }
 
 var exported = []Export{{
-	Package: "rabbitmq-server",
-	why:     "Its files fit no later series: this brings virtual hosts, users with their passwords, rights, policies, exchanges and queues. Messages don't go along: have their consumers empty the queues first.",
-	down:    "what sends and receives messages.",
-	Source:  "rabbitmqctl -q export_definitions - --format json",
-	File:    "definitions.json",
+	Package: "rabbitmq-server", answers: "hazard.rabbitmq.flags",
+	why:    "Its files fit no later series: this brings virtual hosts, users with their passwords, rights, policies, exchanges and queues. Messages don't go along: have their consumers empty the queues first.",
+	down:   "what sends and receives messages.",
+	Source: "rabbitmqctl -q export_definitions - --format json",
+	File:   "definitions.json",
 	Commands: []string{
 		"systemctl restart rabbitmq-server && rabbitmqctl -q await_startup", // its node is called as the host is, which the role named anew
 		// From stdin it waits without end, and it reads files as its own account.
@@ -517,7 +522,7 @@ var exported = []Export{{
 // Exports are those of a plan's servers.
 func Exports(p *migration.Plan) []Export {
 	return slices.DeleteFunc(append(slices.Clone(exported), images(p)...), func(e Export) bool {
-		return !slices.ContainsFunc(p.Packages, func(row migration.Package) bool { return row.Name == e.Package && row.Install })
+		return !p.Installs(e.Package)
 	})
 }
 
@@ -555,33 +560,59 @@ func exports(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	return s, len(of) > 0
 }
 
-// remade is what programs make of files that people wrote.
-var remade = []string{"! command -v update-ca-certificates >/dev/null || update-ca-certificates", "! command -v update-ca-trust >/dev/null || update-ca-trust", "! command -v newaliases >/dev/null || newaliases"}
+// remade is what programs make of files that people wrote; EL has a program of its own
+// for the authorities that are trusted.
+func remade(target release.Release) []string {
+	trust := "update-ca-certificates"
+	if target.Family.Conventions().Line == release.LineEL {
+		trust = "update-ca-trust"
+	}
+	return sliced.Map([]string{trust, "newaliases"}, func(program string) string { return fmt.Sprintf("! command -v %[1]s >/dev/null || %[1]s", program) })
+}
 
 // ownLocales has the locales made that people defined, which came with the data: the role
 // knows those of the release alone (Debian: locale-gen(8), files).
-const ownLocales = `for f in /usr/local/share/i18n/locales/*; do [ ! -e "$f" ] || grep -q "^${f##*/}[. ]" /etc/locale.gen || echo "${f##*/}.UTF-8 UTF-8" >>/etc/locale.gen; done; locale-gen`
+const ownLocales = `[ ! -d /usr/local/share/i18n/locales ] || { for f in /usr/local/share/i18n/locales/*; do [ ! -e "$f" ] || grep -q "^${f##*/}[. ]" /etc/locale.gen || echo "${f##*/}.UTF-8 UTF-8" >>/etc/locale.gen; done; locale-gen; }`
 
 // afterData is what has to be done once data and programs are there.
 func afterData(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	s := Step{Title: "Make what follows from the data, and start what waited"}
+	var lines, modules, environments bool
+	var copies []string // of folders whose lines are changed before
 	for _, m := range p.Mentions {
 		switch {
 		case m.Now != "" && m.Line == 0:
-			s.Commands = append(s.Commands, fmt.Sprintf("[ ! -d %s ] || { mkdir -p %s && cp -an %s/. %s/; }", word(m.Name), word(m.Now), word(m.Name), word(m.Now)))
-			s.Commands = append(s.Commands, ofEnvironment(m, a)...)
+			led := ofEnvironment(m, a)
+			modules, environments = true, environments || led != nil
+			copies = append(copies, fmt.Sprintf("[ ! -d %s ] || { mkdir -p %s && cp -an %s/. %s/; }", word(m.Name), word(m.Now), word(m.Name), word(m.Now)))
+			copies = append(copies, led...)
 		case m.Now != "":
+			lines = true
 			s.Commands = append(s.Commands, fmt.Sprintf("sed -i %s %s", visible.Word(fmt.Sprintf("%ds|%s|%s|g", m.Line, literal.Replace(m.Name), anew.Replace(m.Now))), word(m.Path)))
 		}
 	}
-	s.Commands = append(s.Commands, remade...)
+	target, _ := release.Lookup(p.Target)
+	s.Commands = append(append(s.Commands, copies...), remade(target)...)
 	if len(p.System.Locales) > 0 {
 		s.Commands = append(s.Commands, ownLocales)
 	}
-	if target, _ := release.Lookup(p.Target); target.Family.Conventions().Libc != release.Musl {
+	if target.Family.Conventions().Libc != release.Musl {
 		s.Commands = append(s.Commands, "ldconfig") // musl looks for libraries itself
 	}
-	s.Why = "Certificates of people's own are trusted from now on. Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. Modules of a language that stand in a folder of its version are copied to that of the target's, and virtual environments of Python are led to the target's: modules that were compiled have to be built anew. Then apply the role again (step 1): it starts what waited."
+	for _, said := range []struct {
+		holds bool
+		text  string
+	}{
+		{slices.ContainsFunc(a.Findings, func(f assess.Finding) bool { return f.Key == "certificates.own-authority" }), "Authorities of your own are trusted from now on. "},
+		{lines, "Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. "},
+		{modules, "Modules of a language that stand in a folder of its version are copied to that of the target's; those that were compiled have to be built anew. "},
+		{environments, "Virtual environments of Python are led to the target's. "},
+		{true, "Then apply the role again, as at first: it starts what waited."},
+	} {
+		if said.holds {
+			s.Why += said.text
+		}
+	}
 	for _, f := range p.Findings {
 		if command, ok := libraries(f); ok {
 			s.Commands, s.Why = append(s.Commands, command), s.Why+"\n\n- "+f.Title+": one command brings the files that it names into a folder of their own. They get no updates there: build the programs anew, and take the folder and its line in /etc/ld.so.conf.d away."
@@ -622,13 +653,13 @@ func libraries(f assess.Finding) (command string, ok bool) {
 func raises(f assess.Finding) bool { return len(f.Remediations) > 0 && f.Remediations[0].AfterData }
 
 // changed is what a person should know of versions: what findings say that warn.
-func changed(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
+func changed(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 	var lines []string
 	for _, f := range p.Findings {
-		if f.Severity == assess.Medium && strings.HasPrefix(f.Key, "hazard.") && !raises(f) {
+		if f.Severity == assess.Medium && strings.HasPrefix(f.Key, "hazard.") && !raises(f) && !prepares(f) {
 			lines = append(lines, told(f))
 		}
-		if strings.HasPrefix(f.Key, "package.") || f.Key == "software.other-versions-of-languages" || f.Key == "target.older-programs" {
+		if strings.HasPrefix(f.Key, "package.") && !answered(p, a, f) || f.Key == "software.other-versions-of-languages" || f.Key == "target.older-programs" {
 			lines = append(lines, "- "+f.Title+": "+f.Summary)
 		}
 	}
@@ -651,14 +682,16 @@ func ofThisMachine(c migration.Config) bool {
 func machine(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	var lines []string
 	source, _ := release.Lookup(p.Source)
-	for _, c := range p.Configuration {
-		made := p.Files != nil && source.Family.Conventions().Line == release.LineDebian && strings.HasPrefix(c.From, "/etc/pam.d/") // what of it is a person's is noticed by line
-		if !made && ofThisMachine(c) {
-			for m := range tsv.Rows(ofMachine, 2) {
-				if ok, _ := path.Match(m[0], c.From); ok {
-					lines = append(lines, "- "+visible.Name(c.From)+": "+m[1])
-				}
+	for m := range tsv.Rows(ofMachine, 2) {
+		var files []string
+		for _, c := range p.Configuration {
+			made := p.Files != nil && source.Family.Conventions().Line == release.LineDebian && strings.HasPrefix(c.From, "/etc/pam.d/") // what of it is a person's is noticed by line
+			if ok, _ := path.Match(m[0], c.From); ok && !made && ofThisMachine(c) {
+				files = append(files, c.From)
 			}
+		}
+		if files != nil {
+			lines = append(lines, "- "+visible.Names(files)+": "+m[1])
 		}
 	}
 	s := Step{
@@ -690,16 +723,30 @@ func hostKeys(p *migration.Plan) []string {
 	return []string{"rsync -a " + strings.Join(sources, " ") + " /etc/ssh/ && chown root:root " + words(keys) + " && chmod 600 " + words(keys) + " && sshd -t"}
 }
 
+// network puts in place what waits: the source's addresses, where they were converted, and
+// its packet filter.
 func network(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
-	if !slices.ContainsFunc(p.Configuration, func(c migration.Config) bool { return c.Action == migration.Convert && c.Waits() }) {
-		return Step{}, false
+	var addresses, rules bool
+	for _, c := range p.Configuration {
+		if c.Action == migration.Convert && c.Waits() {
+			addresses, rules = addresses || c.Converter == "network", rules || c.Converter != "network"
+		}
 	}
-	return Step{
-		Title:    "Take over the network and the packet filter, when the source is off",
-		Commands: slices.Concat([]string{"cp -a " + migration.Waiting + "/. /", "! command -v restorecon >/dev/null || restorecon -R /etc"}, filter(p)),
-		Why:      "Compare names and hardware addresses with `ip -br link` first, and do it at the target's console: with the next boot the target has the source's addresses.",
-		Down:     "the source's addresses and the packet filter.",
-	}, true
+	s := Step{Commands: []string{"cp -a " + migration.Waiting + "/. /"}}
+	if target, _ := release.Lookup(p.Target); target.Family.Conventions().Format == release.RPM {
+		s.Commands = append(s.Commands, "! command -v restorecon >/dev/null || restorecon -R /etc")
+	}
+	s.Commands = append(s.Commands, filter(p)...)
+	what := "the packet filter"
+	if s.Why = "Do it at the target's console: from the next boot on the target lets in what the source did, and nothing else."; addresses {
+		what = "the network"
+		s.Why = "Compare names and hardware addresses with `ip -br link` first, and do it at the target's console: with the next boot the target has the source's addresses."
+	}
+	if addresses && rules {
+		what += " and the packet filter"
+	}
+	s.Title, s.Down = "Take over "+what+", when the source is off", strings.Replace(what, "the network", "the source's addresses", 1)+"."
+	return s, addresses || rules
 }
 
 // filterUnits load the rules of a packet filter that wait, by the end of their place.

@@ -67,7 +67,7 @@ func TestNoCommandOfTheStepsRunsWhatTheMachineSays(t *testing.T) {
 // A target with OpenRC gets its words, and what it needs first.
 func TestStepsOfAlpine(t *testing.T) {
 	is := is.New(t)
-	text := string(Next(&migration.Plan{Source: "debian-12", Target: "alpine-3.22", Install: []string{"nginx", "$(x)"}}, &assess.Assessment{}))
+	text := string(Next(&migration.Plan{Source: "debian-12", Target: "alpine-3.22", Install: []string{"nginx", "$(x)"}}, &assess.Assessment{}, nil))
 	is.True(!strings.Contains(text, "systemctl"))
 	is.True(!strings.Contains(text, "    ldconfig"))
 	for _, said := range []string{"    apk update && apk add python3 bash rsync shadow", "    apk policy nginx '$(x)'", "    reboot", "    rc-status --crashed"} {

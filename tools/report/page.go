@@ -1,6 +1,7 @@
 package report
 
 import (
+	"embed"
 	"strings"
 
 	"svc/assess"
@@ -13,6 +14,11 @@ import (
 	"svc/tools/page"
 	"svc/tools/rehearsal"
 )
+
+// static are the styles of the pages of a plan and of a comparison.
+//
+//go:embed look.css parity.css
+var static embed.FS
 
 // folded is what a reader opens.
 func folded(summary page.Node, within ...page.Node) page.Node {
@@ -43,7 +49,7 @@ func choice(holds bool, yes, no string) string {
 // whole is the page of a plan.
 func (c *content) whole() []byte {
 	title := c.System.Hostname + ": " + c.Plan.Source + " to " + c.Plan.Target
-	return page.Whole(title, page.Group(page.Sealed(), page.Look(look)),
+	return page.Whole(title, page.Group(page.Sealed(), page.Look(static, "look.css")),
 		page.El("h1", page.Text(title)),
 		page.P(page.Soft(), page.Textf("%s, %s · fingerprint ", c.System.Name, c.System.Architecture), page.Code(c.Plan.Fingerprint)),
 		tried(c.Rehearsal),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"svc/assess"
+	"svc/backend/sliced"
 	"svc/tools/page"
 	"svc/tools/parity"
 )
@@ -46,11 +47,7 @@ func RenderParity(r *parity.Report, after *assess.Assessment, tool string) []byt
 	for _, d := range r.Dimensions {
 		s := section{d, checks{r.Source, r.Target, false, nil}}
 		for _, result := range urgency {
-			for _, check := range r.Checks {
-				if check.Dimension == d.Dimension && check.Result == result {
-					s.Checks = append(s.Checks, check)
-				}
-			}
+			s.Checks = append(s.Checks, sliced.Filter(r.Checks, func(check parity.Check) bool { return check.Dimension == d.Dimension && check.Result == result })...)
 		}
 		c.Sections = append(c.Sections, s)
 	}
@@ -84,7 +81,7 @@ func (c *comparison) whole() []byte {
 	if c.Differing != nil {
 		differing = c.Differing.node()
 	}
-	return page.Whole(title, page.Group(page.Sealed(), page.Look(parityLook)),
+	return page.Whole(title, page.Group(page.Sealed(), page.Look(static, "parity.css")),
 		page.El("h1", page.Text(title)),
 		page.P(page.Soft(), page.Textf("%s to %s · fingerprint ", c.Source, c.Target), page.Code(c.Fingerprint)),
 		page.Div(page.Attr("class", "facts"),

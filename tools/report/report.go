@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/assess/ledger"
 	"svc/backend/api"
+	"svc/backend/sliced"
 	"svc/tools/exposure"
 	"svc/tools/migration"
 	"svc/tools/rehearsal"
@@ -142,11 +143,7 @@ func Render(p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool 
 
 func render(c content, p *migration.Plan, a *assess.Assessment, d *exposure.Document, tool string) []byte {
 	c.Plan, c.System, c.Slices, c.Exposure, c.Changes, c.Steps, c.Tool = p, a.System, parts(p), d, changes(d), Steps(p, a), tool
-	for _, f := range append(append([]assess.Finding{}, p.Findings...), a.Findings...) {
-		if !f.Inhibitor {
-			c.Findings = append(c.Findings, f)
-		}
-	}
+	c.Findings = append(c.Findings, sliced.Filter(append(append([]assess.Finding{}, p.Findings...), a.Findings...), func(f assess.Finding) bool { return !f.Inhibitor })...)
 	c.Findings = merged(c.Findings)
 	bySeverity(c.Findings)
 	for _, row := range ledger.Rows {
@@ -164,11 +161,9 @@ func render(c content, p *migration.Plan, a *assess.Assessment, d *exposure.Docu
 			c.Applied++
 		}
 	}
-	for _, s := range a.Sources {
-		if s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt {
-			c.Unread = append(c.Unread, s)
-		}
-	}
+	c.Unread = append(c.Unread, sliced.Filter(a.Sources, func(s assess.Source) bool {
+		return s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt
+	})...)
 	c.Groups = groups(p.Configuration)
 	c.tiles()
 	return c.whole()
@@ -209,11 +204,7 @@ func groups(files []migration.Config) (all []group) {
 		{migration.LeftOut, "Left out"},
 	} {
 		found := group{Title: g.title, Open: g.action == migration.Manual}
-		for _, f := range files {
-			if f.Action == g.action {
-				found.Files = append(found.Files, f)
-			}
-		}
+		found.Files = append(found.Files, sliced.Filter(files, func(f migration.Config) bool { return f.Action == g.action })...)
 		if len(found.Files) > 0 {
 			all = append(all, found)
 		}

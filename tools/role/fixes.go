@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+
+	"svc/backend/sliced"
 )
 
 // Fix is what a person adds to a role after a rehearsal.
@@ -37,9 +39,7 @@ func (f Fix) Digest() string {
 // About are the paths and packages that it brings, and its commands.
 func (f Fix) About() []string {
 	all := slices.Clone(f.Packages)
-	for _, file := range f.Files {
-		all = append(all, file.Path)
-	}
+	all = append(all, sliced.Map(f.Files, func(file FixFile) string { return file.Path })...)
 	return append(all, string(f.Commands))
 }
 

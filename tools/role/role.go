@@ -18,6 +18,7 @@ import (
 	"svc/assess/config"
 	"svc/backend/release"
 	"svc/backend/secret"
+	"svc/backend/sliced"
 	"svc/tools/migration"
 )
 
@@ -36,6 +37,8 @@ type Files map[string][]byte
 type Source struct {
 	// Read gives the content of a file of the machine.
 	Read func(path string) ([]byte, error)
+	// Described gives mode and owner of a regular file or a folder of the machine, by names.
+	Described func(path string) (f assess.Folder, folder, ok bool)
 	// Passwords are digests by user, where secrets are wanted; nil elsewhere.
 	Passwords map[string]string
 	// Fixes are what a person adds.
@@ -111,15 +114,15 @@ func variables(p *migration.Plan, a *assess.Assessment, s Source, files []file) 
 		{"role_files", each(files, func(f file) value {
 			return record{{"src", text(f.src)}, {"dest", text(f.dest)}, {"mode", text(f.mode)}, {"owner", text(f.owner)}, {"group", text(f.group)}}
 		})},
-		{"role_links", each(having(p.Configuration, isLink), func(c migration.Config) value {
+		{"role_links", each(sliced.Filter(p.Configuration, isLink), func(c migration.Config) value {
 			return record{{"path", text(c.To)}, {"target", text(c.Link)}, {"awaits", boolean(c.Awaits)}}
 		})},
 		{"role_disabled_links", texts(p.Disabled)},
 		{"role_log_files", each(p.Logs, func(f migration.Folder) value {
 			return record{{"path", text(f.Path)}, {"mode", text(f.Mode)}, {"owner", text(f.Owner)}, {"group", text(f.Group)}}
 		})},
-		{"role_removed_files", each(having(p.Configuration, func(c migration.Config) bool { return c.Action == migration.Remove }), func(c migration.Config) value { return text(c.To) })},
-		{"role_units", each(having(p.Services, isSet), func(s migration.Service) value {
+		{"role_removed_files", each(sliced.Filter(p.Configuration, func(c migration.Config) bool { return c.Action == migration.Remove }), func(c migration.Config) value { return text(c.To) })},
+		{"role_units", each(sliced.Filter(p.Services, isSet), func(s migration.Service) value {
 			return record{{"name", text(s.To)}, {"was", text(s.Unit)}, {"state", text(s.State)}, {"own", boolean(s.Local)}}
 		})},
 		{"role_host_name", text(p.System.HostName)},
@@ -227,14 +230,45 @@ func (out Files) addContents(p *migration.Plan, a *assess.Assessment, s Source) 
 	primary := primaryGroups(a)
 	for _, u := range p.Accounts.Users {
 		if len(u.AuthorizedKeys) > 0 && u.Home != "" {
-			group, dir := cmp.Or(primary[u.GID], u.Name), path.Join(u.Home, ".ssh")
-			add(file{
-				dest: path.Join(dir, "authorized_keys"), mode: "0600", owner: u.Name, group: group,
-				folder: &migration.Folder{Path: dir, Mode: "0700", Owner: u.Name, Group: group, Own: true},
-			}, []byte(strings.Join(s.keys(u), "\n")+"\n"))
+			dir := path.Join(u.Home, ".ssh")
+			dest := path.Join(dir, "authorized_keys")
+			folder := s.as(migration.Folder{Path: dir, Mode: "0700", Owner: u.Name, Group: cmp.Or(primary[u.GID], u.Name), Own: true})
+			f := s.as(migration.Folder{Path: dest, Mode: "0600", Owner: u.Name, Group: folder.Group})
+			add(file{dest: dest, mode: f.Mode, owner: f.Owner, group: f.Group, folder: &folder}, s.keyFile(u, dest))
 		}
 	}
 	return all, nil
+}
+
+// as is a user's file or folder with the mode that it has on the source, as the data bring
+// it, where it is the user's there.
+func (s Source) as(f migration.Folder) migration.Folder {
+	if s.Described == nil {
+		return f
+	}
+	if on, _, ok := s.Described(f.Path); ok && on.Owner == f.Owner {
+		f.Mode, f.Group = on.Mode, on.Group
+	}
+	return f
+}
+
+// keyFile is what the role writes as a user's authorized_keys: the source's file as it is,
+// where nothing of it stays behind and it is the only one.
+func (s Source) keyFile(u assess.User, name string) []byte {
+	keys, own := s.keys(u), []string{}
+	text, err := s.Read(name)
+	stays := err != nil
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); config.ShownKey(line) != "" {
+			own = append(own, line)
+		} else {
+			stays = stays || s.Passwords == nil && secret.Mask(line) != line
+		}
+	}
+	if !stays && slices.Equal(own, keys) {
+		return text
+	}
+	return []byte(strings.Join(keys, "\n") + "\n")
 }
 
 // keys are the lines of a user's authorized_keys that the role writes. One with a

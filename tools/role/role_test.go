@@ -89,6 +89,33 @@ func TestGolden(t *testing.T) {
 	is.Equal(string(got), string(want)) // go test ./tools/role -update
 }
 
+// TestKeysAreAsOnTheSource: the role and the data's move write one file; what stays behind
+// is in neither the role's.
+func TestKeysAreAsOnTheSource(t *testing.T) {
+	const file = "/home/anna/.ssh/authorized_keys"
+	key, evil := "ssh-ed25519 AAAAC3 anna@x", `command="{{ evil }}" ssh-rsa BBBB`
+	for text, whole := range map[string]bool{
+		"# ours\n" + key + " \n\n" + `command="{{ evil }}" ssh-rsa AAAABBBB` + "\n": true,
+		key + "\n": false, // the other one is in another file
+		"# password=Vei7ahph4Xoh\n" + key + "\n" + `command="{{ evil }}" ssh-rsa AAAABBBB` + "\n": false,
+	} {
+		is := is.New(t)
+		p, a := plan()
+		p.Accounts.Users[0].AuthorizedKeys = []string{key, strings.Replace(evil, "BBBB", "AAAABBBB", 1)}
+		files, err := Render(p, a, Source{
+			Read: func(string) ([]byte, error) { return []byte(text), nil },
+			Described: func(name string) (assess.Folder, bool, bool) {
+				return assess.Folder{Path: name, Mode: "0644", Owner: "anna", Group: "team"}, false, name == file
+			},
+		})
+		is.NoErr(err)
+		names := slices.Collect(maps.Keys(files))
+		i := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, "-authorized_keys") })
+		is.Equal(string(files[names[i]]) == text, whole)
+		is.True(strings.Contains(string(files["role/defaults/main.yml"]), "dest: !unsafe \""+file+"\"\n    mode: \"0644\"\n    owner: \"anna\"\n    group: \"team\"")) // of the folder nothing is known
+	}
+}
+
 // hostile draws strings that someone who owns the machine would choose.
 var hostile = rapid.Custom(func(t *rapid.T) string {
 	parts := rapid.SliceOfN(rapid.OneOf(

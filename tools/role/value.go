@@ -11,6 +11,7 @@ import (
 
 	"svc/backend/lazyregexp"
 
+	"svc/backend/sliced"
 	"svc/backend/visible"
 )
 
@@ -66,9 +67,7 @@ func (l list) node() *yaml.Node {
 	if len(l) == 0 {
 		n.Style = yaml.FlowStyle
 	}
-	for _, v := range l {
-		n.Content = append(n.Content, v.node())
-	}
+	n.Content = append(n.Content, sliced.Map(l, value.node)...)
 	return n
 }
 
@@ -82,24 +81,10 @@ func (r record) node() *yaml.Node {
 
 // each is a list with a value for each of some things.
 func each[T any](things []T, of func(T) value) list {
-	out := list{}
-	for _, t := range things {
-		out = append(out, of(t))
-	}
-	return out
+	return sliced.Map(things, of)
 }
 
 func texts(all []string) list { return each(all, func(s string) value { return text(s) }) }
-
-// having are those of some things that are so.
-func having[T any](things []T, so func(T) bool) (all []T) {
-	for _, t := range things {
-		if so(t) {
-			all = append(all, t)
-		}
-	}
-	return all
-}
 
 // atOnce is how many values of a list are encoded at once: the encoder keeps what
 // it has written of a document until it ends, and machines may have tens of

@@ -28,6 +28,7 @@ type Command struct {
 	Stderr  io.Writer     // nil: beside stdout
 	Time    time.Duration // it may take; 30 s where it is 0
 	Network bool          // it knows of the proxy
+	Session bool          // it is what a person does there, and may begin sessions (su, sudo)
 }
 
 // Result is how a program ended.
@@ -73,7 +74,11 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, errors.Join(ErrEnded, s.Exceeded())
 	default:
 	}
-	words := []string{stageEnter, strings.Join(s.groups.entered(), ":")}
+	groups := s.groups.entered()
+	if c.Session {
+		groups = s.within()
+	}
+	words := []string{stageEnter, strings.Join(groups, ":")}
 	for i, n := range namespaces {
 		words = append(words, fmt.Sprintf("%s=/proc/self/fd/%d", n[0], 3+i))
 	}
@@ -185,7 +190,7 @@ func enter(args []string) error {
 func (s *Sandbox) Script() string {
 	var b strings.Builder
 	b.WriteString("#!/bin/sh\nfor last; do :; done\n[ \"$last\" != ControlPersist ] || exit 0\n")
-	for _, group := range s.groups.entered() {
+	for _, group := range s.within() {
 		fmt.Fprintf(&b, "echo $$ >%s/cgroup.procs || exit 255\n", group)
 	}
 	b.WriteString("exec nsenter")

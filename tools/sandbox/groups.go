@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc/backend/sliced"
 )
 
 // groups are a sandbox's control groups. Of the second version one has the limits,
@@ -29,6 +31,8 @@ const (
 	groupName = "svc-sandbox-"
 	boxGroup  = "/box"
 	runGroup  = "/run"
+
+	sessionGroup = "/svc" // of boxGroup, where systemd's groups stand beside each other
 )
 
 // makeGroups makes the groups of a new sandbox, with its limits.
@@ -172,14 +176,26 @@ func (g groups) join() error {
 // entered are the groups of what enters the sandbox.
 func (g groups) entered() []string { return g.each(runGroup) }
 
-func (g groups) each(below string) (all []string) {
+// within are groups among the root's own, whence its systemd may move a process into a
+// session's: logind leaves who asks for one waiting otherwise. What is asked of the root
+// stays apart, for it has a bound of its own.
+func (s *Sandbox) within() []string {
+	all := s.groups.each(boxGroup)
+	if s.options.Plain || all == nil {
+		return s.groups.entered()
+	}
+	all[0] += sessionGroup
+	if err := os.Mkdir(all[0], 0o755); err != nil && !errors.Is(err, fs.ErrExist) || unix.Access(all[0]+"/cgroup.procs", unix.W_OK) != nil {
+		return s.groups.entered()
+	}
+	return all
+}
+
+func (g groups) each(below string) []string {
 	if g.Unified == "" {
 		return nil
 	}
-	for _, dir := range append([]string{g.Unified}, g.Older...) {
-		all = append(all, dir+below)
-	}
-	return all
+	return sliced.Map(append([]string{g.Unified}, g.Older...), func(dir string) string { return dir + below })
 }
 
 // crowd is what is below one of a sandbox's groups, as its processes are counted.

@@ -4,10 +4,12 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ const ProxyURL = "http://127.0.0.1:3142"
 // initStage is the first process of a sandbox: it makes the root its own, and
 // becomes its systemd.
 func initStage(args []string) error {
+	runtime.LockOSThread() // what a thread may not do holds for what it becomes
 	var l layout
 	if err := json.Unmarshal([]byte(args[1]), &l); err != nil {
 		return err
@@ -49,7 +52,7 @@ func prepare(l *layout) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	if err := loopback(); err != nil {
+	if err := errors.Join(loopback(), keys()); err != nil {
 		return nil, err
 	}
 	if !l.Proxy {

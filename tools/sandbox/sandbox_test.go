@@ -66,7 +66,8 @@ func TestItsRootIsNobody(t *testing.T) {
 		is.NoErr(err)
 		is.True(r.Status != 0) // refused
 	}
-	is.Equal(said(t, s, "cat /proc/net/dev | grep -c :"), "1") // loopback alone
+	is.Equal(said(t, s, "cat /proc/net/dev | grep -c :"), "1")                        // loopback alone
+	is.True(strings.Contains(said(t, s, "cat /proc/1/task/*/status"), "Seccomp:\t2")) // keeps the kernel's keys away
 }
 
 func TestIDsThatAUserMayGiveAway(t *testing.T) {

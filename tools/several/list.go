@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/tools/machine"
 )
 
@@ -79,9 +80,7 @@ func (s Sources) Machines() (all []Listed, err error) {
 		if len(found) == 0 {
 			return nil, listErrorf("%s holds no machine", folder.path)
 		}
-		for _, m := range found {
-			all = append(all, Listed{Line: m.Place, Called: m.Name, Machine: m.Machine})
-		}
+		all = append(all, sliced.Map(found, func(m machine.Member) Listed { return Listed{Line: m.Place, Called: m.Name, Machine: m.Machine} })...)
 	}
 	for i := range all {
 		all[i].Machine.TrustImage = s.Trust

@@ -11,6 +11,7 @@ import (
 
 	"svc/backend/api"
 	"svc/backend/client"
+	"svc/backend/sliced"
 	"svc/tools/fleet"
 	"svc/tools/machine"
 	"svc/tools/move"
@@ -145,11 +146,6 @@ func (m *Move) Migrate(ctx context.Context, env *tool.Env, of Listed, in move.In
 }
 
 // Done are the machines that were moved, in the order of the move.
-func (m *Move) Done() (moved []fleet.Machine) {
-	for _, machine := range m.Fleet.Order() {
-		if m.done[machine.Name] {
-			moved = append(moved, machine)
-		}
-	}
-	return moved
+func (m *Move) Done() []fleet.Machine {
+	return sliced.Filter(m.Fleet.Order(), func(machine fleet.Machine) bool { return m.done[machine.Name] })
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"svc/assess"
+	"svc/backend/sliced"
 	"svc/tools/assessment"
 	"svc/tools/cvescan"
 	"svc/tools/fleet"
@@ -14,10 +15,7 @@ import (
 
 // Assessed is what an assessment says of one machine of many.
 func Assessed(r *assessment.Result) (state, text string) {
-	var severities []assess.FindingSeverity
-	for _, f := range r.Findings {
-		severities = append(severities, f.Severity)
-	}
+	severities := sliced.Map(r.Findings, func(f assess.Finding) assess.FindingSeverity { return f.Severity })
 	state, text = counted(severities)
 	return state, fmt.Sprintf("%s, %d packages; %s", r.Release, max(len(r.Packages), r.Total["packages"]), text)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"svc/backend/nearest"
+	"svc/backend/sliced"
 	"svc/tools/machine"
 )
 
@@ -115,9 +116,5 @@ func integer(v json.RawMessage) (json.RawMessage, error) {
 
 // words are the values of an enumeration.
 func words(enum []any) []string {
-	all := []string{}
-	for _, v := range enum {
-		all = append(all, fmt.Sprint(v))
-	}
-	return all
+	return append([]string{}, sliced.Map(enum, func(v any) string { return fmt.Sprint(v) })...)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // Step is a call of a tool, or a command, that follows.
@@ -36,9 +37,7 @@ func Headlines(findings []assess.Finding) []Headline {
 			continue
 		}
 		h := Headline{Key: f.Key, Severity: f.Severity, Title: f.Title, Summary: f.Summary}
-		for _, r := range f.Remediations {
-			h.Do = append(h.Do, r.Text)
-		}
+		h.Do = append(h.Do, sliced.Map(f.Remediations, func(r assess.Remediation) string { return r.Text })...)
 		at[key] = len(all)
 		all = append(all, h)
 	}

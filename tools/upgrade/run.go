@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"svc/backend/osfile"
+	"svc/backend/sliced"
 	"svc/tools/database"
 	"svc/tools/upgrade/engine"
 )
@@ -164,10 +165,7 @@ func upgradeOf(so Progress) (engine.Upgrade, error) {
 	if err := json.Unmarshal(so.begin.Upgrade, todo, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrJournal, err)
 	}
-	known := map[string]bool{}
-	for _, s := range todo.Steps(&engine.Host{}) {
-		known[s.Name] = true
-	}
+	known := sliced.SetOf(todo.Steps(&engine.Host{}), func(s engine.Step) string { return s.Name })
 	for name := range so.steps {
 		if !known[name] {
 			return nil, fmt.Errorf("%w: this version of svc knows no step %q", ErrJournal, name)
@@ -273,11 +271,7 @@ func behind(states []State, to int) (acts []act) {
 
 // states are what became of each step.
 func (r *run) states() []State {
-	all := []State{}
-	for _, s := range r.steps {
-		all = append(all, r.so.steps[s.Name])
-	}
-	return all
+	return append([]State{}, sliced.Map(r.steps, func(s engine.Step) State { return r.so.steps[s.Name] })...)
 }
 
 // firstOpen is the first step that is not done, or no longer holds.
@@ -439,10 +433,7 @@ func (r *run) lastingly(ctx context.Context, s engine.Step, fn func(context.Cont
 		return err
 	}
 	about := r.host.AboutOf(r.of)
-	places := []string{"/etc", about.Directory}
-	for _, n := range about.Needs {
-		places = append(places, n.Directory)
-	}
+	places := append([]string{"/etc", about.Directory}, sliced.Map(about.Needs, func(n engine.Need) string { return n.Directory })...)
 	for _, place := range places {
 		if place == r.host.Backup { // writing the journal sees to it
 			continue

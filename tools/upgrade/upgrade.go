@@ -30,6 +30,7 @@ import (
 	"maps"
 	"slices"
 
+	"svc/backend/sliced"
 	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/mariadb"
 	"svc/tools/upgrade/postgresql"
@@ -69,9 +70,7 @@ type PlannedStep struct {
 // planOf shows an upgrade, with what became of its steps so far.
 func planOf(h *engine.Host, of string, todo engine.Upgrade, so Progress) Plan {
 	p := Plan{Engine: of, About: h.AboutOf(todo), Backup: h.Backup}
-	for _, s := range todo.Steps(h) {
-		p.Steps = append(p.Steps, PlannedStep{s.Name, s.Does, s.Changes, so.steps[s.Name]})
-	}
+	p.Steps = append(p.Steps, sliced.Map(todo.Steps(h), func(s engine.Step) PlannedStep { return PlannedStep{s.Name, s.Does, s.Changes, so.steps[s.Name]} })...)
 	return p
 }
 

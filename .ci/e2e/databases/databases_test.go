@@ -36,8 +36,8 @@ type machine struct {
 func newMachine(t *testing.T, suite string) *machine {
 	m := &machine{Work: e2e.New(t), t: t, is: is.New(t)}
 	m.root = m.Path("root")
-	said := m.Call(0, `chroots "$1" || echo "no $1"`, suite)
-	if strings.HasSuffix(said.Line(), "no "+suite) {
+	said, made := m.make(suite)
+	if !made {
 		if suite != "sid" { // which is not always whole
 			t.Fatal(said.Out, said.Err)
 		}
@@ -51,6 +51,13 @@ func newMachine(t *testing.T, suite string) *machine {
 	m.Hold(`mkdir "$work/upper" "$work/over" "$work/root"
 		mount -t overlay overlay -o "lowerdir=$cache/$1,upperdir=$work/upper,workdir=$work/over" "$work/root"`, `umount -q -l "$work/root"`, suite)
 	return m
+}
+
+// make makes the root of a suite, where it isn't there.
+func (m *machine) make(suite string) (said e2e.Said, made bool) {
+	m.t.Helper()
+	said = m.Call(0, `chroots "$1" || echo "no $1"`, suite)
+	return said, !strings.HasSuffix(said.Line(), "no "+suite)
 }
 
 // kept is the root of a suite that all machines of it have below them.

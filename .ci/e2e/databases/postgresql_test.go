@@ -160,6 +160,8 @@ func (m *machine) reindexed(version string, p plan) {
 // offered: the target has exactly the extensions that it is said to have.
 func (m *machine) offered(p plan) {
 	m.t.Helper()
+	_, made := m.make("trixie")
+	m.is.True(made)
 	m.is.True(len(p.Extensions) > 40)
 	for _, e := range p.Extensions {
 		_, err := os.Stat(filepath.Join(m.kept("trixie"), "usr/share/postgresql/17/extension", e.Name+".control"))

@@ -295,8 +295,12 @@ func (m *debian) firewall() {
 
 // takenIDs gives the ids of a source to others of the target: an account whose id is taken
 // gets one that is nobody's, and those whose are free have theirs, whatever comes first.
+// One that runs something has the source's home.
 func (m *debian) takenIDs() {
-	m.takes("groupadd -g 1700 taken && useradd -u 1700 -g 1700 taken")
+	m.takes("groupadd -g 1700 taken && useradd -u 1700 -g 1700 taken && useradd -u 1709 -d /run/busy busy")
+	busy := m.Command("setpriv", "--reuid=1709", "--clear-groups", "sleep", "600")
+	m.is.NoErr(busy.Start())
+	defer func() { _ = busy.Process.Kill(); _ = busy.Wait() }()
 	m.Files(m.Dir, map[string]string{"taken.yml": `- hosts: all
   gather_facts: false
   vars:
@@ -304,6 +308,7 @@ func (m *debian) takenIDs() {
     role_users:
       - {name: shopd, uid: 1700, group: shopd, groups: [], comment: "", home: /srv, shell: /bin/false, system: true, password: "!"}
       - {name: dora, uid: 1701, group: dora, groups: [shopd], comment: "", home: /home/dora, shell: /bin/sh, system: false, password: "!"}
+      - {name: busy, uid: 1709, group: busy, groups: [], comment: "", home: /srv/busy, shell: /bin/sh, system: true, password: "!"}
       - {name: dora-too, uid: 1701, group: dora, groups: [], comment: "", home: /home/dora, shell: /bin/sh, system: false, password: "!"}
     role_members: [{name: www-data, groups: [shopd, nobody-made-it]}, {name: nobody-at-all, groups: [shopd]}]
   tasks:
@@ -311,5 +316,6 @@ func (m *debian) takenIDs() {
 	m.Run(0, "env", "ANSIBLE_NOCOWS=1", "ansible-playbook", "-i", m.target+",", "-c", "community.general.chroot", m.Path("taken.yml"))
 	m.is.Equal(m.lines("id -u dora; id -g dora; id -u dora-too"), "1701 1701 1701") // who can have it has it, shared ones too
 	m.takes(`[ "$(id -u shopd)" -lt 1000 ]`)                                        // who can't has one of the system's
-	m.takes(`id -nG www-data | grep -w shopd`)                                      // an account of a package is in the groups that are there
+	m.is.Equal(m.lines("getent passwd busy | cut -d: -f 6"), "/srv/busy")
+	m.takes(`id -nG www-data | grep -w shopd`) // an account of a package is in the groups that are there
 }

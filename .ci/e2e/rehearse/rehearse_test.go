@@ -60,7 +60,8 @@ func (m *machine) program(path, text string) {
 func newServer(t *testing.T) *machine {
 	m := newMachine(t, "0123456789abcdef0123456789abcdef")
 	m.Files(m.root, map[string]string{
-		"srv/www/index.html":                   "<title>The shop</title>\n",
+		"srv/www/index.html":                   "<title>The shop</title>\n<a href=\"list.html\">List</a>\n",
+		"srv/www/list.html":                    "<title>What there is</title>\n",
 		"etc/nginx/sites-enabled/default.shop": "server {\n listen 80 default_server;\n server_name shop.example.net;\n root /srv/www;\n}\n",
 		"etc/cron.d/nightly":                   "0 3 * * * root /usr/local/bin/nightly\n",
 		"etc/logrotate.d/shop":                 "/var/log/shop.log {\n weekly\n missingok\n}\n", // which must be root's
@@ -70,7 +71,7 @@ func newServer(t *testing.T) *machine {
 	m.program(filepath.Join(m.root, "usr/local/bin/nightly"), "#!/bin/sh\n")
 	m.unit("shopd", "ExecStart=/usr/local/bin/shopd")
 	m.unit("clock", "ExecStart=/bin/sleep infinity")
-	m.program(m.Path("checks/shop"), "#!/bin/sh\necho 'ok 1 - it is asked'\ngrep -q shop /srv/www/index.html && echo 'ok 2 - the shop is there' || echo 'not ok 2 - the shop is there'\n")
+	m.program(m.Path("checks/shop"), "#!/bin/sh\necho 'ok 1 - it is asked'\ngrep -q shop /srv/www/index.html && echo 'ok 2 - the shop is there' || echo 'not ok 2 - the shop is there'\nsystemd-run -q --scope true && echo 'ok 3 - a session begins' || echo 'not ok 3 - a session begins'\n") // as su and sudo ask for one, where they have pam_systemd
 	m.Files(m.Path("fixes/spwd"), map[string]string{"commands": "#!/bin/sh\nmkdir -p /usr/local/lib/python3.13/dist-packages && touch /usr/local/lib/python3.13/dist-packages/spwd.py\n"})
 	return m
 }
@@ -140,12 +141,15 @@ func fails(d *rehearsal.Document) (checks []rehearsal.Check) {
 	return checks
 }
 
-// onlyShopFails: by name.
+// onlyShopFails: its service and its program, by name.
 func (m *machine) onlyShopFails(d *rehearsal.Document) rehearsal.Check {
 	m.t.Helper()
 	found := fails(d)
-	m.is.Equal(len(found), 1)
+	m.is.Equal(len(found), 2)
 	m.is.Equal(found[0].Subject, "shopd.service")
+	m.is.Equal(found[1].Subject, "/usr/local/bin/shopd")
+	m.is.Equal(found[1].Cause.Line, 2)
+	m.is.True(strings.Contains(found[1].Why, "spwd"))
 	return found[0]
 }
 
@@ -171,8 +175,10 @@ func (m *machine) withoutData() {
 		"unit nginx.service":           rehearsal.Runs,
 		"unit clock.service":           rehearsal.Runs,
 		"unit shopd.service":           rehearsal.Untried, // its program is data
+		"program /usr/local/bin/shopd": rehearsal.Untried,
 		"site http://shop.example.net": rehearsal.Untried,
 		"own shop: the shop is there":  rehearsal.Fails,
+		"own shop: a session begins":   rehearsal.Runs,
 	})
 }
 
@@ -181,8 +187,12 @@ func (m *machine) withData() {
 	d := m.rehearse(6, "second", "--with-data", "--checks", m.Path("checks"))
 	m.is.True(slices.ContainsFunc(m.onlyShopFails(d).Log, func(line string) bool { return strings.Contains(line, "spwd") }))
 	m.judged(d, map[string]rehearsal.Verdict{
-		"site http://shop.example.net": rehearsal.Runs,
-		"data ":                        rehearsal.Runs,
+		"site http://shop.example.net":              rehearsal.Runs,
+		"site http://shop.example.net:80/list.html": rehearsal.Runs, // which the first page links to
+		"program /usr/local/bin/night":              rehearsal.Runs,
+		"session root":                              rehearsal.Runs,
+		"listing names and modules of":              rehearsal.Runs,
+		"data ":                                     rehearsal.Runs,
 	})
 }
 
@@ -190,8 +200,11 @@ func (m *machine) withData() {
 func (m *machine) mended() {
 	fixes := m.Path("fixes")
 	d := m.rehearse(0, "second", "--with-data", "--fixes", fixes)
-	m.is.Equal(d.Fixes[0].Mended, []string{"unit shopd.service"})
+	m.is.Equal(d.Fixes[0].Mended, []string{"unit shopd.service", "program /usr/local/bin/shopd"})
 	m.SVC(0, "migrate", "--root", m.root, "--target", "debian-13", "--out", m.Path("out"), "--fixes", fixes, "--rehearsal", m.Path("second"), "--confirm")
+	next, err := os.ReadFile(m.Path("out/NEXT.md"))
+	m.is.NoErr(err)
+	m.is.True(!strings.Contains(string(next), "Mend what the rehearsal found")) // nothing is left of it
 	digest, _, _ := strings.Cut(m.Run(0, "sha256sum", m.Path("second/rehearsal.json")).Out, " ")
 	var envelope struct{ Payload []byte }
 	text, err := os.ReadFile(m.Path("out/attestation.dsse.json"))

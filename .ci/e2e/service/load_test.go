@@ -135,7 +135,7 @@ type operation struct {
 const (
 	workers  = 48
 	pause    = 2 * time.Millisecond // between a worker's operations
-	patience = 30 * time.Second     // for one operation
+	patience = time.Minute          // for one operation: on a busy machine a worker that stands is noticed late
 )
 
 // startLoad begins a load on four accounts, which no limit holds.

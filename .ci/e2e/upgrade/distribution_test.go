@@ -35,9 +35,7 @@ func (h *host) distribution() {
 // distributionResumes goes on after each kill, and back when all is done.
 func (h *host) distributionResumes(backup string) {
 	h.during("stop", kill(0), to("17", backup)+" --confirm")
-	for _, step := range strings.Fields("backup verify upgrade exchange") {
-		h.during(step, h.within(step, backup), resume(backup))
-	}
+	h.resumedKilled(backup, "backup verify upgrade exchange")
 	h.upgrade(0, resume(backup)).Has("the old data are /var/lib/pgsql/data.svc-old")
 	h.server("/usr/bin", "start")
 	h.holds("17")

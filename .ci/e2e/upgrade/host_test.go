@@ -214,20 +214,37 @@ func kill(delay time.Duration) func(*os.Process) {
 	}
 }
 
+// done reports whether the journal of an upgrade has a step as done. There is no journal
+// before the first step.
+func (h *host) done(step, backup string) bool {
+	said, _ := os.ReadFile(h.at("srv/" + backup + "/journal.jsonl"))
+	return bytes.Contains(said, fmt.Appendf(nil, `"step":%q,"state":"done"`, step))
+}
+
 // within is SIGKILL at once, or in the midst of a step, and no later than at its end: on
 // a quick machine all that is left would be done before it.
 func (h *host) within(step, backup string) func(*os.Process) {
-	journal, done := h.at("srv/"+backup+"/journal.jsonl"), fmt.Sprintf(`"step":%q,"state":"done"`, step)
 	return func(p *os.Process) {
 		until := time.Now().Add(rand.N(900 * time.Millisecond))
-		for time.Now().Before(until) {
-			// There is no journal before the first step.
-			if said, _ := os.ReadFile(journal); bytes.Contains(said, []byte(done)) {
-				break
-			}
+		for time.Now().Before(until) && !h.done(step, backup) {
 			time.Sleep(time.Millisecond)
 		}
 		kill(0)(p)
+	}
+}
+
+// resumedKilled resumes an upgrade once for each of these steps, and kills it in that. Where
+// a busy machine has killed the step before so late that this one was done, there is
+// nothing to kill.
+func (h *host) resumedKilled(backup, steps string) {
+	h.t.Helper()
+	for _, step := range strings.Fields(steps) {
+		if h.done(step, backup) {
+			h.t.Logf("NOT KILLED in %s: it was done when the step before was killed", step)
+			continue
+		}
+		h.during(step, h.within(step, backup), resume(backup))
+		h.is.True(strings.Contains(h.read("srv/"+backup+"/journal.jsonl"), `"step":"`+step+`","state":"started"`))
 	}
 }
 

@@ -1,6 +1,10 @@
 package innodb
 
-import "fmt"
+import (
+	"fmt"
+
+	"svc/backend/sliced"
+)
 
 // column is one of a row, in the order in which rows have them.
 type column struct {
@@ -12,22 +16,12 @@ type column struct {
 }
 
 // keys are the columns that rows are sorted by.
-func keys(columns []column) (all []column) {
-	for _, c := range columns {
-		if c.key {
-			all = append(all, c)
-		}
-	}
-	return all
+func keys(columns []column) []column {
+	return sliced.Filter(columns, func(c column) bool { return c.key })
 }
 
-func nullable(columns []column) (n int) {
-	for _, c := range columns {
-		if c.nullable {
-			n++
-		}
-	}
-	return n
+func nullable(columns []column) int {
+	return sliced.Count(columns, func(c column) bool { return c.nullable })
 }
 
 // record is a row in a page. What is known of it stands before it, backwards:

@@ -5,7 +5,10 @@ package block
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"math/bits"
+	"strings"
 )
 
 // Device is a disk or a part of one. ReadAt is safe for concurrent use.
@@ -53,6 +56,15 @@ func Whole(file Device, size, step int64, locate func(off int64) (Run, error)) e
 	return nil
 }
 
+// Ends has the last bytes looked up, for Whole, of a disk whose blocks are whole in the file.
+func Ends(locate func(off int64) (Run, error)) func(off int64) (Run, error) {
+	return func(off int64) (Run, error) {
+		run, err := locate(off)
+		run.At += max(run.Len-1, 0)
+		return run, err
+	}
+}
+
 // Unsupported is an ErrUnsupported that says what can't be read.
 func Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsupported, fmt.Sprintf(format, args...))
@@ -68,6 +80,33 @@ func CheckSize(size uint64) error {
 		return Damaged("a disk of %d bytes", size)
 	}
 	return nil
+}
+
+// Castagnoli is the table of CRC-32C.
+var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// MountIt is what makes a file system's log superfluous.
+const MountIt = ": let Linux mount it once, or mount it and give its folder as root"
+
+// PowerIn reports whether a length is a power of two from low to high.
+func PowerIn(n, low, high int64) bool { return n >= low && n <= high && n&(n-1) == 0 }
+
+// RefuseFeatures names the incompatible features of a file system that can't be
+// read, by their bits.
+func RefuseFeatures(features uint64, byBit []string) error {
+	var names []string
+	for ; features != 0; features &= features - 1 {
+		bit := bits.TrailingZeros64(features)
+		name := fmt.Sprintf("0x%x", uint64(1)<<bit)
+		if bit < len(byBit) && byBit[bit] != "" {
+			name = byBit[bit]
+		}
+		names = append(names, name)
+	}
+	if names == nil {
+		return nil
+	}
+	return Unsupported("incompatible features %s", strings.Join(names, ", "))
 }
 
 // Run is a stretch of a disk that lies in one piece.
@@ -112,16 +151,21 @@ func (m *Mapped) ReadAt(p []byte, off int64) (int, error) {
 	}
 	whole := len(p)
 	p = p[:min(int64(whole), m.size-off)]
-	for n := 0; n < len(p); {
-		done, err := m.readRun(p[n:], off+int64(n))
-		if n += done; err != nil {
-			return n, err
-		}
+	n, err := Fill(p, off, m.readRun)
+	if err == nil && n < whole {
+		err = io.EOF
 	}
-	if len(p) < whole {
-		return len(p), io.EOF
+	return n, err
+}
+
+// Fill fills p from off on, with as much at a time as next has in one piece.
+func Fill(p []byte, off int64, next func(p []byte, off int64) (int, error)) (done int, err error) {
+	for done < len(p) && err == nil {
+		var n int
+		n, err = next(p[done:], off+int64(done))
+		done += n
 	}
-	return len(p), nil
+	return done, err
 }
 
 // readRun reads as much of p as lies in one piece.

@@ -23,7 +23,8 @@ type key struct {
 
 type piece struct {
 	key
-	bytes []byte
+	value any
+	size  int
 }
 
 // NewCache makes a cache of at most limit bytes.
@@ -32,19 +33,27 @@ func NewCache(limit int) *Cache { return &Cache{free: limit, found: map[key]*lis
 // Get gives the piece at a place of something comparable, and makes it where
 // the cache has it no more. Nobody may write to what it gives.
 func (c *Cache) Get(of any, at int64, build func() ([]byte, error)) ([]byte, error) {
-	k := key{of, at}
-	if b, ok := c.look(k); ok {
-		return b, nil
-	}
-	b, err := build()
-	if err != nil {
-		return nil, err
-	}
-	c.keep(piece{k, b})
-	return b, nil
+	return Kept(c, of, at, func() ([]byte, int, error) {
+		b, err := build()
+		return b, len(b), err
+	})
 }
 
-func (c *Cache) look(k key) ([]byte, bool) {
+// Kept is Get for what a piece was read as; build says how many bytes that takes.
+// What belongs to one of or another is of one type.
+func Kept[V any](c *Cache, of any, at int64, build func() (V, int, error)) (V, error) {
+	k := key{of, at}
+	if v, ok := c.look(k); ok {
+		return v.(V), nil
+	}
+	v, size, err := build()
+	if err == nil {
+		c.keep(piece{k, v, size})
+	}
+	return v, err
+}
+
+func (c *Cache) look(k key) (any, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.found[k]
@@ -52,7 +61,7 @@ func (c *Cache) look(k key) ([]byte, bool) {
 		return nil, false
 	}
 	c.used.MoveToFront(e)
-	return e.Value.(piece).bytes, true
+	return e.Value.(piece).value, true
 }
 
 // keep adds a piece, and drops those that were not used for longest.
@@ -63,11 +72,11 @@ func (c *Cache) keep(p piece) {
 		return // another made it at the same time
 	}
 	c.found[p.key] = c.used.PushFront(p)
-	for c.free -= len(p.bytes); c.free < 0; {
+	for c.free -= p.size; c.free < 0; {
 		last := c.used.Back()
 		dropped := c.used.Remove(last).(piece)
 		delete(c.found, dropped.key)
-		c.free += len(dropped.bytes)
+		c.free += dropped.size
 	}
 }
 

@@ -18,12 +18,10 @@ type checksum struct {
 	of   func([]byte) [32]byte
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // checksums are the algorithms by their number.
 var checksums = []checksum{
 	{4, func(b []byte) (sum [32]byte) {
-		le.PutUint32(sum[:], crc32.Checksum(b, castagnoli))
+		le.PutUint32(sum[:], crc32.Checksum(b, block.Castagnoli))
 		return sum
 	}},
 	{8, func(b []byte) (sum [32]byte) {

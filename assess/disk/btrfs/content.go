@@ -52,19 +52,16 @@ type content struct{ *node }
 
 // ReadAt fills p from the extents.
 func (c content) ReadAt(p []byte, off int64) (int, error) {
-	done := 0
-	for done < len(p) {
-		n, err := c.readExtent(p[done:], uint64(off)+uint64(done))
-		if err != nil {
-			return done, fmt.Errorf("inode %d of subvolume %d: %w", c.inode, c.subvolume, err)
-		}
-		done += n
+	n, err := block.Fill(p, off, c.readExtent)
+	if err != nil {
+		err = fmt.Errorf("inode %d of subvolume %d: %w", c.inode, c.subvolume, err)
 	}
-	return done, nil
+	return n, err
 }
 
 // readExtent fills p as far as one extent reaches.
-func (c content) readExtent(p []byte, off uint64) (int, error) {
+func (c content) readExtent(p []byte, at int64) (int, error) {
+	off := uint64(at)
 	e, err := c.at(off)
 	if err != nil {
 		return 0, err
@@ -153,10 +150,10 @@ func (e extent) decodeInline(b []byte) (extent, error) {
 
 // Target is what a symlink says: an inline extent.
 func (n *node) Target() (string, error) {
-	if n.size == 0 || n.size > maxLink {
-		return "", block.Damaged("inode %d: symlink of %d bytes", n.inode, n.size)
+	if n.Size == 0 || n.Size > maxLink {
+		return "", block.Damaged("inode %d: symlink of %d bytes", n.inode, n.Size)
 	}
-	b := make([]byte, n.size)
+	b := make([]byte, n.Size)
 	_, err := content{n}.ReadAt(b, 0)
 	return string(b), err
 }

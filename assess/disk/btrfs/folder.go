@@ -15,12 +15,6 @@ import (
 // maxEntries bounds the files of a folder that is listed.
 const maxEntries = 1 << 20
 
-// kinds are the file types of directory entries by number.
-var kinds = []fs.FileMode{
-	fs.ModeIrregular, 0, fs.ModeDir, fs.ModeDevice | fs.ModeCharDevice, fs.ModeDevice,
-	fs.ModeNamedPipe, fs.ModeSocket, fs.ModeSymlink,
-}
-
 // dirItem is an entry as the tree has it.
 type dirItem struct {
 	location key
@@ -46,14 +40,14 @@ func decodeDirItem(b []byte) (dirItem, int, error) {
 		return dirItem{}, 0, block.Damaged("directory entry of %d bytes", len(b))
 	}
 	data, name, kind := int(le.Uint16(b[25:])), int(le.Uint16(b[27:])), int(b[29])
-	if 30+name+data > len(b) || name == 0 || kind == 0 || kind >= len(kinds) {
+	if 30+name+data > len(b) || name == 0 || kind == 0 || kind >= len(inode.Kinds) {
 		return dirItem{}, 0, block.Damaged("directory entry with a name of %d bytes, kind %d", name, kind)
 	}
-	return dirItem{decodeKey(b), b[30 : 30+name], kinds[kind]}, 30 + name + data, nil
+	return dirItem{decodeKey(b), b[30 : 30+name], inode.Kinds[kind]}, 30 + name + data, nil
 }
 
 // nameHash is CRC-32C as Btrfs begins and ends it.
-func nameHash(name string) uint32 { return ^crc32.Update(1, castagnoli, []byte(name)) }
+func nameHash(name string) uint32 { return ^crc32.Update(1, block.Castagnoli, []byte(name)) }
 
 // Lookup finds a name in a folder.
 func (v *volume) Lookup(folder place, name string) (place, error) {

@@ -4,23 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
+	"svc/assess/host"
 )
 
 // node is an inode.
 type node struct {
 	place
-	tree     tree
-	mode     uint32
-	uid, gid uint32
-	links    uint32
-	size     int64
-	blocks   int64 // of 512 bytes
-	modified time.Time
-	sums     bool // the data have checksums
+	tree tree
+	host.Status
+	sums bool // the data have checksums
 }
 
 // Node reads an inode.
@@ -28,7 +23,7 @@ func (v *volume) Node(at place) (inode.Node, error) { return v.node(at) }
 
 func (v *volume) node(at place) (*node, error) {
 	if at.inode == emptyInode {
-		return &node{place: at, mode: 0o40755, links: 1, modified: time.Unix(0, 0)}, nil
+		return &node{place: at, Status: host.Status{Number: emptyInode, Mode: 0o40755, Links: 1}}, nil
 	}
 	t, err := v.tree(at.subvolume)
 	if err != nil {
@@ -44,14 +39,14 @@ func (v *volume) node(at place) (*node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inode %d of subvolume %d: %w", at.inode, at.subvolume, err)
 	}
-	n := &node{
-		place: at, tree: t, mode: le.Uint32(b[52:]), uid: le.Uint32(b[44:]), gid: le.Uint32(b[48:]), links: le.Uint32(b[40:]),
-		size: int64(le.Uint64(b[16:])), blocks: v.blocksOf(le.Uint64(b[24:])),
-		modified: time.Unix(int64(le.Uint64(b[136:])), int64(le.Uint32(b[144:]))),
-		sums:     le.Uint64(b[64:])&flagNoSums == 0,
+	n := &node{place: at, tree: t, sums: le.Uint64(b[64:])&flagNoSums == 0}
+	n.Status = host.Status{
+		Number: at.inode, Mode: le.Uint32(b[52:]), UID: le.Uint32(b[44:]), GID: le.Uint32(b[48:]), Links: int(le.Uint32(b[40:])),
+		Size: int64(le.Uint64(b[16:])), Blocks: v.blocksOf(le.Uint64(b[24:])),
+		Modified: int64(le.Uint64(b[136:])), Nanoseconds: int64(le.Uint32(b[144:])),
 	}
-	if n.size < 0 {
-		return nil, block.Damaged("inode %d of subvolume %d has the size %d", at.inode, at.subvolume, n.size)
+	if n.Size < 0 {
+		return nil, block.Damaged("inode %d of subvolume %d has the size %d", at.inode, at.subvolume, n.Size)
 	}
 	return n, nil
 }
@@ -62,12 +57,7 @@ func (v *volume) blocksOf(bytes uint64) int64 {
 	return int64((bytes/sector + min(bytes%sector, 1)) * (sector / 512))
 }
 
-func (n *node) is(kind fs.FileMode) bool { return inode.Mode(n.mode).Type() == kind }
+func (n *node) is(kind fs.FileMode) bool { return host.Mode(n.Mode).Type() == kind }
 
 // Info describes the file.
-func (n *node) Info(base string) inode.Info {
-	return inode.Info{
-		Base: base, Bytes: n.size, UnixMode: n.mode, Modified: n.modified,
-		Stat: inode.Stat{Ino: n.inode, UID: int(n.uid), GID: int(n.gid), Links: int(n.links), Blocks: n.blocks},
-	}
-}
+func (n *node) Info() host.Entry { return host.Entry{Status: n.Status} }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
-	"strings"
 
 	"svc/assess/disk/block"
 )
@@ -55,9 +53,6 @@ const (
 	// conversions that were not finished.
 	flagsRefused = 1<<33 | 1<<34 | 1<<35 | 1<<36 | 1<<38 | 1<<39 | 1<<40
 )
-
-// advice is what makes a log superfluous.
-const advice = ": let Linux mount it once, or mount it and give its folder as root"
 
 // readSuper reads the superblock, or the first copy that is whole.
 func readSuper(r io.ReaderAt, size int64) (super, error) {
@@ -117,11 +112,11 @@ func decodeSuper(b []byte, size int64) (super, error) {
 		return super{}, block.Damaged("%d bytes of chunks in the superblock", chunks)
 	}
 	s.chunks = b[811 : 811+chunks]
-	if err := refuse(features &^ incompatKnown); err != nil {
+	if err := block.RefuseFeatures(features&^incompatKnown, incompatible); err != nil {
 		return super{}, err
 	}
 	if le.Uint64(b[96:]) != 0 {
-		return super{}, block.Unsupported("its log tree has changes that are not in its other trees, as the machine was not shut down cleanly%s", advice)
+		return super{}, block.Unsupported("its log tree has changes that are not in its other trees, as the machine was not shut down cleanly%s", block.MountIt)
 	}
 	return s, s.check(size, int64(le.Uint64(b[209:])), le.Uint64(b[136:]), le.Uint64(b[56:]))
 }
@@ -132,29 +127,10 @@ func (s *super) check(size, deviceSize int64, devices, flags uint64) error {
 		return block.Unsupported("a dump without data, or a conversion that was not finished (flags 0x%x)", flags)
 	case devices != 1:
 		return block.Unsupported("a file system on %d devices: one of them alone can't be read", devices)
-	case !powerIn(s.sector, 4096, 65536), !powerIn(int64(s.nodeSize), 4096, 65536):
+	case !block.PowerIn(s.sector, 4096, 65536), !block.PowerIn(int64(s.nodeSize), 4096, 65536):
 		return block.Damaged("sectors of %d bytes, nodes of %d", s.sector, s.nodeSize)
 	case deviceSize < 0 || deviceSize > size:
 		return block.Damaged("the volume is cut short: it has %d bytes, the file system %d", size, deviceSize)
 	}
 	return nil
-}
-
-func powerIn(n, low, high int64) bool { return n >= low && n <= high && n&(n-1) == 0 }
-
-// refuse names features that can't be read.
-func refuse(features uint64) error {
-	var names []string
-	for ; features != 0; features &= features - 1 {
-		bit := bits.TrailingZeros64(features)
-		name := fmt.Sprintf("0x%x", uint64(1)<<bit)
-		if bit < len(incompatible) && incompatible[bit] != "" {
-			name = incompatible[bit]
-		}
-		names = append(names, name)
-	}
-	if names == nil {
-		return nil
-	}
-	return block.Unsupported("incompatible features %s", strings.Join(names, ", "))
 }

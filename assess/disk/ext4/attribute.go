@@ -2,7 +2,6 @@ package ext4
 
 import (
 	"fmt"
-	"io/fs"
 	"iter"
 )
 
@@ -34,21 +33,9 @@ func attributeName(entry []byte) string {
 	return space + string(entry[attributeEntry:])
 }
 
-// Attributes lists the names of a file's extended attributes: those in its inode,
+// Attributes are the names of a file's extended attributes: those in its inode,
 // and those in a block of their own.
-func (f *FS) Attributes(name string) ([]string, error) {
-	n, err := f.resolve(name)
-	var names []string
-	if err == nil {
-		names, err = f.attributeNames(n)
-	}
-	if err != nil {
-		return nil, &fs.PathError{Op: "listxattr", Path: name, Err: err}
-	}
-	return names, nil
-}
-
-func (f *FS) attributeNames(n *node) (names []string, err error) {
+func (n *node) Attributes() (names []string, err error) {
 	if len(n.beyond) >= 4 && le.Uint32(n.beyond) == xattrMagic {
 		for entry := range attributes(n.beyond[4:]) {
 			names = append(names, attributeName(entry))
@@ -57,7 +44,7 @@ func (f *FS) attributeNames(n *node) (names []string, err error) {
 	if n.xattrs == 0 {
 		return names, nil
 	}
-	b, err := f.metadata(n.xattrs)
+	b, err := n.volume.metadata(n.xattrs)
 	if err != nil {
 		return nil, fmt.Errorf("attributes of inode %d: %w", n.number, err)
 	}

@@ -1,13 +1,15 @@
 package ext4
 
-import "hash/crc32"
+import (
+	"hash/crc32"
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+	"svc/assess/disk/block"
+)
 
 // crc32c continues a checksum as Linux does: without the inversions before and
 // after, which package crc32 always makes.
 func crc32c(seed uint32, b []byte) uint32 {
-	return ^crc32.Update(^seed, castagnoli, b)
+	return ^crc32.Update(^seed, block.Castagnoli, b)
 }
 
 // crc32cOf continues a checksum with a number.

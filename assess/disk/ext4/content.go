@@ -3,6 +3,8 @@ package ext4
 import (
 	"fmt"
 	"slices"
+
+	"svc/assess/disk/block"
 )
 
 // run is a piece of a file: count blocks of it that lie together on the device,
@@ -13,32 +15,21 @@ type run struct {
 	hole  bool
 }
 
-// content reads what a file holds. Its size bounds nothing here: that is the
-// caller's part.
-type content struct {
-	f *FS
-	n *node
-}
+// content is what a file holds as bytes, endless.
+type content struct{ *node }
 
 // ReadAt reads bytes of the file. It fills p or fails.
 func (c content) ReadAt(p []byte, off int64) (int, error) {
-	if c.n.flags&flagInline != 0 {
+	if c.flags&flagInline != 0 {
 		return c.readInline(p, off)
 	}
-	for done := 0; done < len(p); {
-		n, err := c.readRun(p[done:], uint64(off)+uint64(done))
-		if err != nil {
-			return done, err
-		}
-		done += n
-	}
-	return len(p), nil
+	return block.Fill(p, off, c.readRun)
 }
 
 // readInline reads zeros beyond what the inode holds, as Linux does: a file
 // without data may be longer than that.
 func (c content) readInline(p []byte, off int64) (int, error) {
-	first, second, err := c.n.inline()
+	first, second, err := c.inline()
 	if err != nil {
 		return 0, err
 	}
@@ -50,30 +41,30 @@ func (c content) readInline(p []byte, off int64) (int, error) {
 }
 
 // readRun reads up to where the file's blocks no longer lie together.
-func (c content) readRun(p []byte, off uint64) (int, error) {
-	size := c.f.blockSize
+func (c content) readRun(p []byte, at int64) (int, error) {
+	size, off := c.volume.blockSize, uint64(at)
 	within := off % size
 	want := (within + uint64(len(p)) + size - 1) / size
-	r, err := c.f.locate(c.n, off/size, want)
+	r, err := c.volume.locate(c.node, off/size, want)
 	if err == nil && !r.hole {
-		err = c.f.device.check(r.start, min(r.count, want))
+		err = c.volume.device.check(r.start, min(r.count, want))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("byte %d of inode %d: %w", off, c.n.number, err)
+		return 0, fmt.Errorf("byte %d of inode %d: %w", off, c.number, err)
 	}
 	p = p[:min(uint64(len(p)), r.count*size-within)]
 	if r.hole {
 		clear(p)
 		return len(p), nil
 	}
-	return c.f.device.ReadAt(p, int64(r.start*size+within))
+	return c.volume.device.ReadAt(p, int64(r.start*size+within))
 }
 
 // locate finds the run that a file's block starts. It may be shorter or longer
 // than the blocks wanted.
-func (f *FS) locate(n *node, block, want uint64) (run, error) {
+func (v *volume) locate(n *node, number, want uint64) (run, error) {
 	if n.flags&flagExtents != 0 {
-		return f.locateExtent(n, block)
+		return v.locateExtent(n, number)
 	}
-	return f.locateIndirect(n, block, want)
+	return v.locateIndirect(n, number, want)
 }

@@ -19,19 +19,7 @@ type device struct {
 }
 
 // ReadAt reads bytes of the device. It fills p or fails.
-func (d *device) ReadAt(p []byte, off int64) (int, error) {
-	if len(d.overlay.blocks) == 0 {
-		return d.readPlain(p, off)
-	}
-	for done := 0; done < len(p); {
-		n, err := d.readRun(p[done:], uint64(off)+uint64(done))
-		if err != nil {
-			return done, err
-		}
-		done += n
-	}
-	return len(p), nil
-}
+func (d *device) ReadAt(p []byte, off int64) (int, error) { return block.Fill(p, off, d.readRun) }
 
 func (d *device) readPlain(p []byte, off int64) (int, error) {
 	if err := block.ReadFull(d.r, p, off); err != nil {
@@ -42,8 +30,8 @@ func (d *device) readPlain(p []byte, off int64) (int, error) {
 
 // readRun reads one block of the overlay, or all plain blocks before the next
 // such one.
-func (d *device) readRun(p []byte, off uint64) (int, error) {
-	block, within := off/d.blockSize, off%d.blockSize
+func (d *device) readRun(p []byte, at int64) (int, error) {
+	block, within := uint64(at)/d.blockSize, uint64(at)%d.blockSize
 	if entry, ok := d.overlay.blocks[block]; ok {
 		b, err := d.overlay.read(d, entry)
 		if err != nil {
@@ -58,7 +46,7 @@ func (d *device) readRun(p []byte, off uint64) (int, error) {
 		}
 		end += d.blockSize
 	}
-	return d.readPlain(p[:min(end, uint64(len(p)))], int64(off))
+	return d.readPlain(p[:min(end, uint64(len(p)))], at)
 }
 
 // read gives one block.

@@ -20,7 +20,7 @@ type extentNode struct {
 
 // locateExtent finds a block in the tree of extents. Each level's depth is one
 // less than that above, so that no cycle is possible.
-func (f *FS) locateExtent(n *node, block uint64) (run, error) {
+func (v *volume) locateExtent(n *node, block uint64) (run, error) {
 	x, err := parseExtents(n.block[:])
 	if err == nil && x.depth > maxDepth {
 		err = damaged("a depth of %d", x.depth)
@@ -34,7 +34,7 @@ func (f *FS) locateExtent(n *node, block uint64) (run, error) {
 		if err != nil || b.at == 0 {
 			return run{count: b.to - block, hole: true}, err
 		}
-		if x, err = f.extentBlock(n, b, x.depth-1); err != nil {
+		if x, err = v.extentBlock(n, b, x.depth-1); err != nil {
 			return run{}, fmt.Errorf("extents in block %d: %w", b.at, err)
 		}
 	}
@@ -51,8 +51,8 @@ func parseExtents(b []byte) (extentNode, error) {
 }
 
 // extentBlock reads a node that stands in a block.
-func (f *FS) extentBlock(n *node, at branch, depth int) (extentNode, error) {
-	b, err := f.metadata(at.at)
+func (v *volume) extentBlock(n *node, at branch, depth int) (extentNode, error) {
+	b, err := v.metadata(at.at)
 	if err != nil {
 		return extentNode{}, err
 	}
@@ -64,7 +64,7 @@ func (f *FS) extentBlock(n *node, at branch, depth int) (extentNode, error) {
 		return extentNode{}, damaged("a depth of %d where %d is expected", x.depth, depth)
 	}
 	tail := (1 + int(le.Uint16(b[4:]))) * entrySize
-	if f.readOnly&hasMetaCsum != 0 && crc32c(n.seed, b[:tail]) != le.Uint32(b[tail:]) {
+	if v.readOnly&hasMetaCsum != 0 && crc32c(n.seed, b[:tail]) != le.Uint32(b[tail:]) {
 		return extentNode{}, damaged("the checksum is wrong")
 	}
 	x.from, x.to = at.from, at.to

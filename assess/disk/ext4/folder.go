@@ -9,6 +9,7 @@ import (
 
 	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
+	"svc/assess/host"
 )
 
 // Bounds on a folder.
@@ -25,62 +26,37 @@ const (
 // types are the modes that the type of a folder's entry stands for.
 var types = [8]uint16{0, typeRegular, typeFolder, 0x2000, 0x6000, 0x1000, 0xC000, typeSymlink}
 
-// folder is a folder's content, without . and .. entries.
+// folder is a folder's content, its .. among it.
 type folder struct {
-	parent   uint32
 	casefold bool    // names differ by more than case
 	entries  []entry // by name
 }
 
 // entry is what a folder tells of a file.
 type entry struct {
-	name  string
-	inode uint32
-	kind  uint16 // as in a mode; 0 where the file system doesn't say
+	name string
+	place
 }
 
-// folder gives a folder's content by way of the cache. A folder that is met
-// below another one than that which its .. names would be a cycle, or stand in
-// two places, and is refused.
-func (f *FS) folder(number, parent uint32) (*folder, error) {
-	d, ok := f.folders.get(number)
-	if !ok {
-		var err error
-		if d, err = f.readFolder(number); err != nil {
-			return nil, err
+// folderOf names the folders of a volume in the cache.
+type folderOf struct{ *volume }
+
+// folder gives a folder's content by way of the cache.
+func (v *volume) folder(n *node) (*folder, error) {
+	return block.Kept(v.cache, folderOf{v}, int64(n.number), func() (*folder, int, error) {
+		d := &folder{casefold: n.flags&flagCasefold != 0}
+		if err := v.scan(n, d.add); err != nil {
+			return nil, 0, err
 		}
-	}
-	return d, d.standsIn(number, parent)
-}
-
-// standsIn refuses a folder that is met in another one than its parent.
-func (d *folder) standsIn(number, parent uint32) error {
-	if d.parent != parent {
-		return damaged("folder %d stands in folder %d, but its .. is %d", number, parent, d.parent)
-	}
-	return nil
-}
-
-func (f *FS) readFolder(number uint32) (*folder, error) {
-	n, err := f.folderNode(number, maxListed)
-	if err != nil {
-		return nil, err
-	}
-	d := &folder{casefold: n.flags&flagCasefold != 0}
-	if err := f.scan(n, d.add); err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(d.entries, entry.compare)
-	f.folders.put(number, d, int(n.size)+32*len(d.entries))
-	return d, nil
+		slices.SortStableFunc(d.entries, entry.compare)
+		return d, int(n.Size) + 32*len(d.entries), nil
+	})
 }
 
 // add takes an entry in.
 func (d *folder) add(e entry) error {
 	switch {
 	case e.name == ".": // the folder itself
-	case e.name == "..":
-		d.parent = e.inode
 	case len(d.entries) == maxEntries:
 		return block.Unsupported("a folder of more than %d entries", maxEntries)
 	default:
@@ -90,66 +66,70 @@ func (d *folder) add(e entry) error {
 }
 
 // folderNode reads the inode of a folder of at most limit bytes.
-func (f *FS) folderNode(number uint32, limit int64) (*node, error) {
-	n, err := f.node(number)
+func (v *volume) folderNode(number uint32, limit int64) (*node, error) {
+	n, err := v.node(number)
 	if err != nil {
 		return nil, err
 	}
 	if err := n.readable(typeFolder); err != nil {
 		return nil, err
 	}
-	if n.size > limit {
-		return nil, block.Unsupported("a folder of %d bytes, more than %d", n.size, limit)
+	if n.Size > limit {
+		return nil, block.Unsupported("a folder of %d bytes, more than %d", n.Size, limit)
 	}
 	return n, nil
 }
 
 func (e entry) compare(other entry) int { return strings.Compare(e.name, other.name) }
 
-// find looks a name up in a folder.
-func (f *FS) find(at, parent uint32, name string) (entry, error) {
-	switch name {
-	case "", ".", "..":
-		return entry{}, fs.ErrInvalid
-	}
-	if _, kept := f.folders.get(at); !kept {
-		n, err := f.folderNode(at, maxSearched)
-		if err != nil {
-			return entry{}, err
-		}
-		if n.size > maxKept {
-			return f.search(n, parent, name)
-		}
-	}
-	d, err := f.folder(at, parent)
+// Lookup finds a name in a folder.
+func (v *volume) Lookup(at place, name string) (place, error) {
+	n, err := v.folderNode(at.inode, maxSearched)
 	if err != nil {
-		return entry{}, err
+		return place{}, err
+	}
+	if n.Size > maxKept {
+		return v.search(n, name)
+	}
+	d, err := v.folder(n)
+	if err != nil {
+		return place{}, err
 	}
 	return d.find(name)
+}
+
+// Within refuses a folder that is met in another one than that which its ..
+// names: it would be a cycle, or stand in two places.
+func (v *volume) Within(at, parent place) error {
+	above, err := v.Lookup(at, "..")
+	if (err == nil || errors.Is(err, fs.ErrNotExist)) && above.inode != parent.inode {
+		return damaged("folder %d stands in folder %d, but its .. is %d", at.inode, parent.inode, above.inode)
+	}
+	return err
 }
 
 // find looks a name up. Where names differ by more than case, one that is equal
 // to the letter goes first. Linux would equate accents too, however they are
 // composed.
-func (d *folder) find(name string) (entry, error) {
+func (d *folder) find(name string) (place, error) {
 	i, ok := slices.BinarySearchFunc(d.entries, entry{name: name}, entry.compare)
 	if !ok && d.casefold {
 		i = slices.IndexFunc(d.entries, func(e entry) bool { return strings.EqualFold(e.name, name) })
 		ok = i >= 0
 	}
 	if !ok {
-		return entry{}, fs.ErrNotExist
+		return place{}, fs.ErrNotExist
 	}
-	return d.entries[i], nil
+	return d.entries[i].place, nil
 }
 
 var errFound = errors.New("found")
 
 // search looks a name up in a folder too large to be kept.
-func (f *FS) search(n *node, parent uint32, name string) (entry, error) {
+func (v *volume) search(n *node, name string) (place, error) {
 	d := &folder{casefold: n.flags&flagCasefold != 0}
-	err := f.scan(n, func(e entry) error {
-		if e.name != "." && e.name != ".." && e.name != name && !(d.casefold && strings.EqualFold(e.name, name)) {
+	err := v.scan(n, func(e entry) error {
+		if e.name != name && !(d.casefold && strings.EqualFold(e.name, name)) {
 			return nil
 		}
 		if err := d.add(e); err != nil || e.name != name {
@@ -158,27 +138,28 @@ func (f *FS) search(n *node, parent uint32, name string) (entry, error) {
 		return errFound
 	})
 	if err != nil && !errors.Is(err, errFound) {
-		return entry{}, err
+		return place{}, err
 	}
-	if err := d.standsIn(n.number, parent); err != nil {
-		return entry{}, err
-	}
+	slices.SortStableFunc(d.entries, entry.compare)
 	return d.find(name)
 }
 
-// list describes what is in a folder.
-func (f *FS) list(name string) ([]fs.DirEntry, error) {
-	at, parent, err := f.walk(name)
+// List describes what is in a folder.
+func (v *volume) List(at place) ([]inode.Entry[place], error) {
+	n, err := v.folderNode(at.inode, maxListed)
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.folder(at.inode, parent)
+	d, err := v.folder(n)
 	if err != nil {
 		return nil, err
 	}
-	entries, folders := make([]fs.DirEntry, len(d.entries)), map[uint32]string{}
-	for i, e := range d.entries {
-		if e.kind, err = f.kindOf(e); err != nil {
+	entries, folders := make([]inode.Entry[place], 0, len(d.entries)), map[uint32]string{}
+	for _, e := range d.entries {
+		if e.name == ".." {
+			continue
+		}
+		if e.kind, err = v.kindOf(e); err != nil {
 			return nil, err
 		}
 		if e.kind == typeFolder && folders[e.inode] != "" {
@@ -187,71 +168,39 @@ func (f *FS) list(name string) ([]fs.DirEntry, error) {
 		if e.kind == typeFolder {
 			folders[e.inode] = e.name
 		}
-		entries[i] = dirEntry{f, e}
+		entries = append(entries, inode.Entry[place]{Base: e.name, At: e.place, Kind: host.Mode(uint32(e.kind)).Type()})
 	}
 	return entries, nil
 }
 
 // kindOf is the type of the file behind an entry.
-func (f *FS) kindOf(e entry) (uint16, error) {
+func (v *volume) kindOf(e entry) (uint16, error) {
 	if e.kind != 0 {
 		return e.kind, nil
 	}
-	n, err := f.node(e.inode)
+	n, err := v.node(e.inode)
 	if err != nil {
 		return 0, err
 	}
-	return n.mode & typeMask, nil
-}
-
-// entryNode reads the inode that an entry names.
-func (f *FS) entryNode(e entry) (*node, error) {
-	n, err := f.node(e.inode)
-	if err != nil {
-		return nil, err
-	}
-	if e.kind != 0 && !n.is(e.kind) {
-		return nil, damaged("the folder has type %#x for inode %d, which is %#x", e.kind, n.number, n.mode&typeMask)
-	}
-	return n, nil
-}
-
-// dirEntry is an entry of a listed folder.
-type dirEntry struct {
-	f *FS
-	e entry
-}
-
-func (d dirEntry) Name() string      { return d.e.name }
-func (d dirEntry) IsDir() bool       { return d.e.kind == typeFolder }
-func (d dirEntry) Type() fs.FileMode { return inode.Mode(uint32(d.e.kind)).Type() }
-func (d dirEntry) String() string    { return fs.FormatDirEntry(d) }
-
-// Info reads the file's description.
-func (d dirEntry) Info() (fs.FileInfo, error) {
-	n, err := d.f.entryNode(d.e)
-	if err != nil {
-		return nil, &fs.PathError{Op: "lstat", Path: d.e.name, Err: err}
-	}
-	return n.info(d.e.name), nil
+	return uint16(n.Mode & typeMask), nil
 }
 
 // scan visits the entries of a folder as they stand, hash tree or not: to who
 // reads all blocks in turn, the tree's own are entries that are not in use.
-func (f *FS) scan(n *node, visit func(entry) error) error {
+func (v *volume) scan(n *node, visit func(entry) error) error {
 	if n.flags&flagInline != 0 {
-		return f.scanInline(n, visit)
+		return v.scanInline(n, visit)
 	}
-	if n.size == 0 || uint64(n.size)%f.blockSize != 0 {
-		return damaged("the folder of inode %d has %d bytes", n.number, n.size)
+	if n.Size == 0 || uint64(n.Size)%v.blockSize != 0 {
+		return damaged("the folder of inode %d has %d bytes", n.number, n.Size)
 	}
-	buffer := make([]byte, min(n.size, max(readAtOnce, int64(f.blockSize))))
-	for off := int64(0); off < n.size; off += int64(len(buffer)) {
-		buffer = buffer[:min(int64(len(buffer)), n.size-off)]
-		if _, err := (content{f, n}).ReadAt(buffer, off); err != nil {
+	buffer := make([]byte, min(n.Size, max(readAtOnce, int64(v.blockSize))))
+	for off := int64(0); off < n.Size; off += int64(len(buffer)) {
+		buffer = buffer[:min(int64(len(buffer)), n.Size-off)]
+		if _, err := (content{n}).ReadAt(buffer, off); err != nil {
 			return err
 		}
-		if err := f.scanBlocks(n, buffer, off, visit); err != nil {
+		if err := v.scanBlocks(n, buffer, off, visit); err != nil {
 			return err
 		}
 	}
@@ -259,12 +208,12 @@ func (f *FS) scan(n *node, visit func(entry) error) error {
 }
 
 // scanBlocks visits the entries of whole blocks, which stand at off in the folder.
-func (f *FS) scanBlocks(n *node, b []byte, off int64, visit func(entry) error) error {
-	for at := 0; at < len(b); at += int(f.blockSize) {
-		list := b[at:][:f.blockSize]
-		err := f.checkBlock(n, list, off == 0 && at == 0)
+func (v *volume) scanBlocks(n *node, b []byte, off int64, visit func(entry) error) error {
+	for at := 0; at < len(b); at += int(v.blockSize) {
+		list := b[at:][:v.blockSize]
+		err := v.checkBlock(n, list, off == 0 && at == 0)
 		if err == nil {
-			err = f.scanList(list, visit)
+			err = v.scanList(list, visit)
 		}
 		if err != nil {
 			return fmt.Errorf("folder of inode %d, byte %d: %w", n.number, off+int64(at), err)
@@ -275,20 +224,20 @@ func (f *FS) scanBlocks(n *node, b []byte, off int64, visit func(entry) error) e
 
 // scanInline visits the entries of a folder that stands in its inode: the
 // number of its parent, then two lists.
-func (f *FS) scanInline(n *node, visit func(entry) error) error {
+func (v *volume) scanInline(n *node, visit func(entry) error) error {
 	first, second, err := n.inline()
 	if err != nil {
 		return err
 	}
 	if len(first) < 4 {
-		return damaged("the folder of inode %d has %d bytes", n.number, n.size)
+		return damaged("the folder of inode %d has %d bytes", n.number, n.Size)
 	}
 	lists := [][]byte{first[4:], second}
-	if err := visit(entry{name: "..", inode: le.Uint32(first)}); err != nil {
+	if err := visit(entry{"..", place{inode: le.Uint32(first)}}); err != nil {
 		return err
 	}
 	for _, list := range lists {
-		if err := f.scanList(list, visit); err != nil {
+		if err := v.scanList(list, visit); err != nil {
 			return fmt.Errorf("inline folder of inode %d: %w", n.number, err)
 		}
 	}
@@ -298,18 +247,18 @@ func (f *FS) scanInline(n *node, visit func(entry) error) error {
 var errEntry = damaged("an entry of the folder is impossible")
 
 // scanList visits the entries of a list.
-func (f *FS) scanList(b []byte, visit func(entry) error) error {
+func (v *volume) scanList(b []byte, visit func(entry) error) error {
 	for at := 0; at < len(b); {
 		rest := b[at:]
 		if len(rest) < entryHeader {
 			return errEntry
 		}
-		length, name := entryLength(rest, f.blockSize), int(rest[6])
+		length, name := entryLength(rest, v.blockSize), int(rest[6])
 		if length < entryHeader+name || length%4 != 0 || length > len(rest) {
 			return errEntry
 		}
 		if number := le.Uint32(rest); number != 0 {
-			e, err := f.parseEntry(rest, number, string(rest[entryHeader:][:name]))
+			e, err := v.parseEntry(rest, number, string(rest[entryHeader:][:name]))
 			if err == nil {
 				err = visit(e)
 			}
@@ -332,12 +281,12 @@ func entryLength(b []byte, blockSize uint64) int {
 	return length
 }
 
-func (f *FS) parseEntry(b []byte, number uint32, name string) (entry, error) {
-	if number > f.inodes || name == "" || strings.ContainsAny(name, "/\x00") {
+func (v *volume) parseEntry(b []byte, number uint32, name string) (entry, error) {
+	if number > v.inodes || name == "" || strings.ContainsAny(name, "/\x00") {
 		return entry{}, errEntry
 	}
-	e := entry{name: name, inode: number}
-	if f.incompatible&hasFiletype == 0 {
+	e := entry{name, place{inode: number}}
+	if v.incompatible&hasFiletype == 0 {
 		return e, nil // the length of the name has 16 bits there, of which 8 are in use
 	}
 	if b[7] >= byte(len(types)) {
@@ -350,13 +299,13 @@ func (f *FS) parseEntry(b []byte, number uint32, name string) (entry, error) {
 // checkBlock checks the checksum of a folder's block: at the end of a list, or
 // after the last place of a node of the hash tree, which is told by its first
 // entries.
-func (f *FS) checkBlock(n *node, b []byte, first bool) error {
-	if f.readOnly&hasMetaCsum == 0 {
+func (v *volume) checkBlock(n *node, b []byte, first bool) error {
+	if v.readOnly&hasMetaCsum == 0 {
 		return nil
 	}
 	sum, want := uint32(0), uint32(0)
 	switch {
-	case n.flags&flagIndex != 0 && (first || entryLength(b, f.blockSize) == len(b)):
+	case n.flags&flagIndex != 0 && (first || entryLength(b, v.blockSize) == len(b)):
 		places := 8
 		if first {
 			places = 32

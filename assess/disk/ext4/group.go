@@ -46,33 +46,33 @@ func isPower(n, base uint64) bool {
 }
 
 // inodeTable is the first block of a group's inodes.
-func (f *FS) inodeTable(group uint32) (uint64, error) {
-	perBlock := f.blockSize / uint64(f.descSize)
-	b, err := f.metadata(f.descriptorBlock(uint64(group) / perBlock))
+func (v *volume) inodeTable(group uint32) (uint64, error) {
+	perBlock := v.blockSize / uint64(v.descSize)
+	b, err := v.metadata(v.descriptorBlock(uint64(group) / perBlock))
 	if err != nil {
 		return 0, fmt.Errorf("descriptor of group %d: %w", group, err)
 	}
-	desc := b[uint64(group)%perBlock*uint64(f.descSize):][:f.descSize]
-	if !f.descriptorOK(group, desc) {
+	desc := b[uint64(group)%perBlock*uint64(v.descSize):][:v.descSize]
+	if !v.descriptorOK(group, desc) {
 		return 0, damaged("the checksum of the descriptor of group %d is wrong", group)
 	}
 	table := uint64(le.Uint32(desc[8:]))
 	if len(desc) >= 64 {
 		table |= uint64(le.Uint32(desc[0x28:])) << 32
 	}
-	return table, f.device.check(table, (uint64(f.inodesPerGroup)*uint64(f.inodeSize)+f.blockSize-1)/f.blockSize)
+	return table, v.device.check(table, (uint64(v.inodesPerGroup)*uint64(v.inodeSize)+v.blockSize-1)/v.blockSize)
 }
 
 // descriptorOK checks a group descriptor's checksum, of either kind.
-func (f *FS) descriptorOK(group uint32, desc []byte) bool {
+func (v *volume) descriptorOK(group uint32, desc []byte) bool {
 	const at = 0x1E
 	var sum uint16
 	switch {
-	case f.readOnly&hasMetaCsum != 0:
-		sum = uint16(crc32cBut(crc32cOf(f.seed, group), desc, at, 2))
-	case f.readOnly&hasGroupCsum != 0:
+	case v.readOnly&hasMetaCsum != 0:
+		sum = uint16(crc32cBut(crc32cOf(v.seed, group), desc, at, 2))
+	case v.readOnly&hasGroupCsum != 0:
 		number := le.AppendUint32(nil, group)
-		sum = crc16(crc16(crc16(crc16(^uint16(0), f.uuid[:]), number), desc[:at]), desc[at+2:])
+		sum = crc16(crc16(crc16(crc16(^uint16(0), v.uuid[:]), number), desc[:at]), desc[at+2:])
 	default:
 		return true
 	}

@@ -136,6 +136,15 @@ func journalAt(at uint32) func(testing.TB, *FS) uint32 {
 	}
 }
 
+// resolve reads the inode of a name.
+func (f *FS) resolve(name string) (*node, error) {
+	at, err := f.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.node(at.inode)
+}
+
 // TestTruncated cuts an image, and lies about its size.
 func TestTruncated(t *testing.T) {
 	is := is.New(t)
@@ -173,7 +182,7 @@ func TestNames(t *testing.T) {
 		is.True(errors.Is(err, errNotRegular))
 	}
 	_, err = f.ReadDir("etc/hostname")
-	is.True(errors.Is(err, errNotFolder))
+	is.True(errors.Is(err, fs.ErrNotExist))
 	_, err = f.ReadLink("etc/hostname")
 	is.True(errors.Is(err, fs.ErrInvalid))
 }

@@ -4,16 +4,16 @@ import "fmt"
 
 // locateIndirect finds a block in the map of ext2 and ext3: the numbers of
 // twelve blocks, then of a block of numbers, one of those, and one of those.
-func (f *FS) locateIndirect(n *node, block, want uint64) (run, error) {
+func (v *volume) locateIndirect(n *node, block, want uint64) (run, error) {
 	const direct, levels = 12, 3
 	if block < direct {
 		return runOf(n.block[4*block:4*direct], want), nil
 	}
 	block -= direct
-	perBlock, span := f.blockSize/4, uint64(1)
+	perBlock, span := v.blockSize/4, uint64(1)
 	for level := range levels {
 		if block < span*perBlock {
-			return f.locateBelow(le.Uint32(n.block[4*(direct+level):]), span, block, want)
+			return v.locateBelow(le.Uint32(n.block[4*(direct+level):]), span, block, want)
 		}
 		block -= span * perBlock
 		span *= perBlock
@@ -23,13 +23,13 @@ func (f *FS) locateIndirect(n *node, block, want uint64) (run, error) {
 
 // locateBelow finds a block by way of the numbers in a block, each of which
 // stands for span blocks.
-func (f *FS) locateBelow(at uint32, span, block, want uint64) (run, error) {
-	perBlock := f.blockSize / 4
+func (v *volume) locateBelow(at uint32, span, block, want uint64) (run, error) {
+	perBlock := v.blockSize / 4
 	for {
 		if at == 0 {
 			return run{count: span*perBlock - block, hole: true}, nil
 		}
-		numbers, err := f.metadata(uint64(at))
+		numbers, err := v.metadata(uint64(at))
 		if err != nil {
 			return run{}, fmt.Errorf("block map: %w", err)
 		}

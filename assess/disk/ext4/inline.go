@@ -6,8 +6,8 @@ import "fmt"
 // as an extended attribute. The two parts of a folder are lists of their own.
 // They may end before the file does.
 func (n *node) inline() (first, second []byte, err error) {
-	first = n.block[:min(n.size, int64(len(n.block)))]
-	rest := n.size - int64(len(first))
+	first = n.block[:min(n.Size, int64(len(n.block)))]
+	rest := n.Size - int64(len(first))
 	if rest == 0 {
 		return first, nil, nil
 	}

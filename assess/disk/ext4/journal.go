@@ -51,7 +51,7 @@ const maxLogged = 1 << 20
 
 // journal is an open journal. Its blocks count from the start of its file.
 type journal struct {
-	f           *FS
+	v           *volume
 	n           *node
 	first, last uint64 // the log is a ring of the blocks from first on, before last
 	start       uint64 // where the oldest transaction is, 0 if none is
@@ -90,44 +90,44 @@ type transaction struct {
 }
 
 // recovered is the file system as it is once its journal is written back.
-func (f *FS) recovered(size int64) (*FS, error) {
-	j, err := f.openJournal()
+func (v *volume) recovered(size int64) (*volume, error) {
+	j, err := v.openJournal()
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal: %w", err)
 	}
 	if j.start == 0 {
-		return f, nil
+		return v, nil
 	}
 	log, err := j.scan()
 	if err != nil {
 		return nil, fmt.Errorf("reading the journal: %w", err)
 	}
-	d := f.device
+	d := v.device
 	d.overlay = j.overlay(log)
 	s, err := readSuperblock(&d, size)
 	if err != nil {
 		return nil, fmt.Errorf("after the journal: %w", err)
 	}
-	if s.blockSize != f.blockSize {
+	if s.blockSize != v.blockSize {
 		return nil, damaged("the journal has a superblock with blocks of %d bytes", s.blockSize)
 	}
 	d.blocks = s.blocks
-	return newFS(s, d), nil
+	return newVolume(s, d), nil
 }
 
 // openJournal reads the journal's superblock.
-func (f *FS) openJournal() (*journal, error) {
-	if f.journal == 0 {
+func (v *volume) openJournal() (*journal, error) {
+	if v.journal == 0 {
 		return nil, block.Unsupported("it is on another device%s", advice)
 	}
-	n, err := f.node(f.journal)
+	n, err := v.node(v.journal)
 	if err != nil {
 		return nil, err
 	}
 	if err := n.readable(typeRegular); err != nil {
 		return nil, err
 	}
-	j := &journal{f: f, n: n}
+	j := &journal{v: v, n: n}
 	b, err := j.block(0)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (j *journal) parse(b []byte) error {
 	if be.Uint32(b) != journalMagic || kind != typeSuperblock && kind != typeSuperblockOld {
 		return damaged("it has no superblock")
 	}
-	if size := be.Uint32(b[0xC:]); uint64(size) != j.f.blockSize {
+	if size := be.Uint32(b[0xC:]); uint64(size) != j.v.blockSize {
 		return damaged("its blocks have %d bytes", size)
 	}
 	j.first, j.last = uint64(be.Uint32(b[0x14:])), uint64(be.Uint32(b[0x10:]))
@@ -150,8 +150,8 @@ func (j *journal) parse(b []byte) error {
 			return err
 		}
 	}
-	if j.first == 0 || j.first >= j.last || j.last > uint64(j.n.size)/j.f.blockSize || j.start >= j.last || j.start != 0 && j.start < j.first {
-		return damaged("its log is from block %d to %d and starts at %d, in a file of %d bytes", j.first, j.last, j.start, j.n.size)
+	if j.first == 0 || j.first >= j.last || j.last > uint64(j.n.Size)/j.v.blockSize || j.start >= j.last || j.start != 0 && j.start < j.first {
+		return damaged("its log is from block %d to %d and starts at %d, in a file of %d bytes", j.first, j.last, j.start, j.n.Size)
 	}
 	return nil
 }
@@ -181,8 +181,8 @@ func (j *journal) checked() bool { return j.features&(journalCsum2|journalCsum3)
 
 // block reads a block of the journal's file.
 func (j *journal) block(at uint64) ([]byte, error) {
-	b := make([]byte, j.f.blockSize)
-	_, err := (content{j.f, j.n}).ReadAt(b, int64(at*j.f.blockSize))
+	b := make([]byte, j.v.blockSize)
+	_, err := (content{j.n}).ReadAt(b, int64(at*j.v.blockSize))
 	return b, err
 }
 
@@ -319,7 +319,7 @@ func (j *journal) addTags(l *log, b []byte, at uint64) (copies int, err error) {
 
 // place is where a block of the journal is on the device.
 func (j *journal) place(at uint64) (uint64, error) {
-	r, err := j.f.locate(j.n, at, 1)
+	r, err := j.v.locate(j.n, at, 1)
 	if err == nil && r.hole {
 		err = damaged("block %d of the journal is not there", at)
 	}

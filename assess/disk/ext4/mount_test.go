@@ -16,8 +16,8 @@ import (
 	"github.com/matryer/is"
 	"golang.org/x/sys/unix"
 
-	"svc/assess/disk/inode"
 	"svc/assess/disk/inode/inodetest"
+	"svc/assess/host"
 )
 
 // needsMount skips a test that only root can run.
@@ -142,11 +142,11 @@ func TestLargeFolder(t *testing.T) {
 		is.Equal(entries[i].Name(), name(i))
 		info, err := f.Lstat("large/" + name(i))
 		is.NoErr(err)
-		is.Equal(info.Sys().(inode.Stat).Links, count+1)
+		is.Equal(info.(host.Entry).Status.Links, count+1)
 	}
 	n, err := f.resolve("large")
 	is.NoErr(err)
-	is.True(n.size > maxKept)
+	is.True(n.Size > maxKept)
 	_, err = f.Lstat("large/no")
 	is.True(errors.Is(err, fs.ErrNotExist))
 }

@@ -3,10 +3,11 @@ package ext4
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"time"
 
 	"svc/assess/disk/inode"
+	"svc/assess/host"
 )
 
 // The file types of a mode.
@@ -50,99 +51,103 @@ var (
 
 // node is an inode.
 type node struct {
-	number   uint32
-	mode     uint16
-	flags    uint32
-	uid, gid uint32
-	links    uint16
-	size     int64 // bytes
-	sectors  uint64
-	xattrs   uint64 // the block of extended attributes, 0 without
-	modified time.Time
-	seed     uint32   // where checksums of this inode's blocks start
-	block    [60]byte // the start of the extents or the block map, or content
-	beyond   []byte   // the extended attributes inside the inode
+	volume *volume
+	number uint32
+	host.Status
+	flags  uint32
+	xattrs uint64   // the block of extended attributes, 0 without
+	seed   uint32   // where checksums of this inode's blocks start
+	block  [60]byte // the start of the extents or the block map, or content
+	beyond []byte   // the extended attributes inside the inode
+}
+
+// Node reads an inode, and refuses one of another type than its place has.
+func (v *volume) Node(at place) (inode.Node, error) {
+	n, err := v.node(at.inode)
+	if err == nil && at.kind != 0 && !n.is(at.kind) {
+		err = damaged("the folder has type %#x for inode %d, which is %#x", at.kind, n.number, n.Mode&typeMask)
+	}
+	return n, err
 }
 
 // node reads an inode.
-func (f *FS) node(number uint32) (*node, error) {
-	raw, err := f.rawNode(number)
+func (v *volume) node(number uint32) (*node, error) {
+	raw, err := v.rawNode(number)
 	if err != nil {
 		return nil, fmt.Errorf("reading inode %d: %w", number, err)
 	}
-	n := f.parseNode(number, raw)
-	if f.readOnly&hasMetaCsum != 0 && !n.checksumOK(raw) {
+	n := v.parseNode(number, raw)
+	if v.readOnly&hasMetaCsum != 0 && !n.checksumOK(raw) {
 		return nil, damaged("the checksum of inode %d is wrong", number)
 	}
-	if n.links == 0 || n.mode == 0 {
+	if n.Links == 0 || n.Mode == 0 {
 		return nil, damaged("inode %d is named but deleted", number)
 	}
-	if n.size < 0 || uint64(n.size) > f.blockSize<<32 {
-		return nil, damaged("inode %d has an impossible size of %d", number, uint64(n.size))
+	if n.Size < 0 || uint64(n.Size) > v.blockSize<<32 {
+		return nil, damaged("inode %d has an impossible size of %d", number, uint64(n.Size))
 	}
 	return n, nil
 }
 
-func (f *FS) rawNode(number uint32) ([]byte, error) {
-	if number == 0 || number > f.inodes {
-		return nil, damaged("the file system has %d inodes", f.inodes)
+func (v *volume) rawNode(number uint32) ([]byte, error) {
+	if number == 0 || number > v.inodes {
+		return nil, damaged("the file system has %d inodes", v.inodes)
 	}
-	group, index := (number-1)/f.inodesPerGroup, (number-1)%f.inodesPerGroup
-	table, err := f.inodeTable(group)
+	group, index := (number-1)/v.inodesPerGroup, (number-1)%v.inodesPerGroup
+	table, err := v.inodeTable(group)
 	if err != nil {
 		return nil, err
 	}
-	at := uint64(index) * uint64(f.inodeSize)
-	b, err := f.metadata(table + at/f.blockSize)
+	at := uint64(index) * uint64(v.inodeSize)
+	b, err := v.metadata(table + at/v.blockSize)
 	if err != nil {
 		return nil, err
 	}
-	return b[at%f.blockSize:][:f.inodeSize], nil
+	return b[at%v.blockSize:][:v.inodeSize], nil
 }
 
 // metadata gives a block by way of the cache. It must not be changed.
-func (f *FS) metadata(block uint64) ([]byte, error) {
-	if b, ok := f.kept.get(block); ok {
-		return b, nil
-	}
-	if err := f.device.check(block, 1); err != nil {
-		return nil, err
-	}
-	b, err := f.device.read(block)
-	if err == nil {
-		f.kept.put(block, b, len(b))
-	}
-	return b, err
+func (v *volume) metadata(number uint64) ([]byte, error) {
+	return v.cache.Get(v, int64(number), func() ([]byte, error) {
+		if err := v.device.check(number, 1); err != nil {
+			return nil, err
+		}
+		return v.device.read(number)
+	})
 }
 
-func (f *FS) parseNode(number uint32, b []byte) *node {
+func (v *volume) parseNode(number uint32, b []byte) *node {
 	n := &node{
-		number:  number,
-		mode:    le.Uint16(b),
-		uid:     uint32(le.Uint16(b[2:])) | uint32(le.Uint16(b[0x78:]))<<16,
-		gid:     uint32(le.Uint16(b[0x18:])) | uint32(le.Uint16(b[0x7A:]))<<16,
-		links:   le.Uint16(b[0x1A:]),
-		flags:   le.Uint32(b[0x20:]),
-		size:    int64(le.Uint32(b[4:])),
-		sectors: uint64(le.Uint32(b[0x1C:])),
-		xattrs:  uint64(le.Uint32(b[0x68:])) | uint64(le.Uint16(b[0x76:]))<<32,
-		seed:    crc32c(crc32cOf(f.seed, number), b[0x64:0x68]),
-		block:   [60]byte(b[0x28:]),
+		volume: v,
+		number: number,
+		Status: host.Status{
+			Number: uint64(number),
+			Mode:   uint32(le.Uint16(b)),
+			UID:    uint32(le.Uint16(b[2:])) | uint32(le.Uint16(b[0x78:]))<<16,
+			GID:    uint32(le.Uint16(b[0x18:])) | uint32(le.Uint16(b[0x7A:]))<<16,
+			Links:  int(le.Uint16(b[0x1A:])),
+			Size:   int64(le.Uint32(b[4:])),
+			Blocks: int64(le.Uint32(b[0x1C:])),
+		},
+		flags:  le.Uint32(b[0x20:]),
+		xattrs: uint64(le.Uint32(b[0x68:])) | uint64(le.Uint16(b[0x76:]))<<32,
+		seed:   crc32c(crc32cOf(v.seed, number), b[0x64:0x68]),
+		block:  [60]byte(b[0x28:]),
 	}
-	if n.is(typeRegular) || n.is(typeFolder) && f.incompatible&hasLargeDir != 0 {
-		n.size |= int64(le.Uint32(b[0x6C:])) << 32
+	if n.is(typeRegular) || n.is(typeFolder) && v.incompatible&hasLargeDir != 0 {
+		n.Size |= int64(le.Uint32(b[0x6C:])) << 32
 	}
-	if f.readOnly&hasHugeFile != 0 {
-		n.sectors |= uint64(le.Uint16(b[0x74:])) << 32
+	if v.readOnly&hasHugeFile != 0 {
+		n.Blocks |= int64(le.Uint16(b[0x74:])) << 32
 	}
 	if n.flags&flagHugeFile != 0 {
-		n.sectors *= f.blockSize / 512
+		n.Blocks *= int64(v.blockSize / 512)
 	}
 	if n.is(typeRegular) && n.flags&flagInline != 0 {
-		n.sectors += (uint64(n.size) + 511) / 512 // as Linux tells it, so that the file doesn't look sparse
+		n.Blocks += (n.Size + 511) / 512 // as Linux tells it, so that the file doesn't look sparse
 	}
 	extra := extraEnd(b)
-	n.modified = modified(b[:extra])
+	n.Modified, n.Nanoseconds = modified(b[:extra])
 	n.beyond = b[extra:]
 	return n
 }
@@ -157,13 +162,13 @@ func extraEnd(b []byte) int {
 
 // modified reads the time of change: seconds since 1970 in 32 bits, and two
 // more bits and the nanoseconds where the inode has room for them.
-func modified(b []byte) time.Time {
-	seconds := int64(int32(le.Uint32(b[0x10:])))
+func modified(b []byte) (seconds, nanoseconds int64) {
+	seconds = int64(int32(le.Uint32(b[0x10:])))
 	if len(b) < mtimeExtra+4 {
-		return time.Unix(seconds, 0)
+		return seconds, 0
 	}
 	extra := le.Uint32(b[mtimeExtra:])
-	return time.Unix(seconds+int64(extra&3)<<32, int64(extra>>2))
+	return seconds + int64(extra&3)<<32, int64(extra >> 2)
 }
 
 // checksumOK checks the two halves of an inode's checksum, or the one that fits.
@@ -176,7 +181,7 @@ func (n *node) checksumOK(b []byte) bool {
 	return crc32cBut(crc32cBut(n.seed, b[:checksumHi], checksumLow, 2), b[checksumHi:], 0, 2) == want
 }
 
-func (n *node) is(kind uint16) bool { return n.mode&typeMask == kind }
+func (n *node) is(kind uint16) bool { return n.Mode&typeMask == uint32(kind) }
 
 // readable refuses what is not of a kind, or has its content encrypted.
 func (n *node) readable(kind uint16) error {
@@ -190,25 +195,24 @@ func (n *node) readable(kind uint16) error {
 	return nil
 }
 
-func (n *node) info(name string) inode.Info {
-	return inode.Info{
-		Base: name, Bytes: n.size, UnixMode: uint32(n.mode), Modified: n.modified,
-		Stat: inode.Stat{Ino: uint64(n.number), UID: int(n.uid), GID: int(n.gid), Links: int(n.links), Blocks: int64(n.sectors)},
-	}
-}
+// Info describes the file.
+func (n *node) Info() host.Entry { return host.Entry{Status: n.Status} }
 
-// target reads a symlink.
-func (f *FS) target(n *node) (string, error) {
+// Content is a regular file's data.
+func (n *node) Content() (io.ReaderAt, error) { return content{n}, n.readable(typeRegular) }
+
+// Target reads a symlink.
+func (n *node) Target() (string, error) {
 	if err := n.readable(typeSymlink); err != nil {
 		return "", err
 	}
-	if n.size == 0 || n.size > maxTarget {
-		return "", damaged("the symlink of inode %d has %d bytes", n.number, n.size)
+	if n.Size == 0 || n.Size > maxTarget {
+		return "", damaged("the symlink of inode %d has %d bytes", n.number, n.Size)
 	}
-	b := make([]byte, n.size)
-	if f.isFast(n) {
+	b := make([]byte, n.Size)
+	if n.isFast() {
 		copy(b, n.block[:])
-	} else if _, err := (content{f, n}).ReadAt(b, 0); err != nil {
+	} else if _, err := (content{n}).ReadAt(b, 0); err != nil {
 		return "", err
 	}
 	return upToNUL(b), nil
@@ -217,9 +221,9 @@ func (f *FS) target(n *node) (string, error) {
 // isFast reports whether a symlink's target stands in its inode. Linux tells by
 // the file having no blocks but those of its extended attributes; attributes in
 // inodes of their own (ea_inode) count among them too, whatever they take.
-func (f *FS) isFast(n *node) bool {
-	if n.size >= int64(len(n.block)) || n.flags&(flagInline|flagExtents) != 0 {
+func (n *node) isFast() bool {
+	if n.Size >= int64(len(n.block)) || n.flags&(flagInline|flagExtents) != 0 {
 		return false
 	}
-	return n.sectors == 0 || n.xattrs != 0 && n.sectors == f.clusterSize/512 || f.incompatible&hasEAInode != 0
+	return n.Blocks == 0 || n.xattrs != 0 && n.Blocks == int64(n.volume.clusterSize/512) || n.volume.incompatible&hasEAInode != 0
 }

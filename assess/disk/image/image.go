@@ -19,6 +19,7 @@ import (
 	"svc/assess/disk/vhd"
 	"svc/assess/disk/vhdx"
 	"svc/assess/disk/vmdk"
+	"svc/backend/sliced"
 )
 
 // ErrOutside means that an image names a file that is not in its folder.
@@ -159,14 +160,11 @@ func recognise(file block.Device, as string) (format, bool) {
 	if as == "raw" || as == "host_device" {
 		return format{}, false
 	}
-	i := slices.IndexFunc(formats, func(f format) bool { return as == f.name || as == "" && f.probe(file) })
-	switch {
-	case i >= 0:
-		return formats[i], true
-	case as == "":
-		return format{}, false
+	known, ok := sliced.Find(formats, func(f format) bool { return as == f.name || as == "" && f.probe(file) })
+	if !ok {
+		return format{name: as}, as != ""
 	}
-	return format{name: as}, true
+	return known, true
 }
 
 // beside gives the path of a file that the image at name calls other.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"svc/assess/host"
 )
 
 // Format is a file system that knows its files by place, a P: what Names makes an
@@ -26,8 +28,8 @@ type Format[P comparable] interface {
 
 // Node is an inode.
 type Node interface {
-	// Info describes the file, with the last element of its name.
-	Info(base string) Info
+	// Info describes the file, without a name.
+	Info() host.Entry
 	// Target is what a symlink says.
 	Target() (string, error)
 	// Content is a regular file's bytes, endless; other files have an error.
@@ -41,6 +43,11 @@ type Entry[P comparable] struct {
 	Base string
 	At   P
 	Kind fs.FileMode // the type alone
+}
+
+// Kinds are the file types as entries of folders number them.
+var Kinds = []fs.FileMode{
+	fs.ModeIrregular, 0, fs.ModeDir, fs.ModeDevice | fs.ModeCharDevice, fs.ModeDevice, fs.ModeNamedPipe, fs.ModeSocket, fs.ModeSymlink,
 }
 
 // maxFolders is how many folders' places are remembered.
@@ -65,13 +72,13 @@ func (n *Names[P]) Lstat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
-	return node.Info(path.Base(name)), nil
+	return named(node, path.Base(name)), nil
 }
 
 // ReadLink gives the target of a symlink.
 func (n *Names[P]) ReadLink(name string) (string, error) {
 	node, err := n.node(name)
-	if err == nil && node.Info("").Mode().Type() != fs.ModeSymlink {
+	if err == nil && node.Info().Mode().Type() != fs.ModeSymlink {
 		err = fs.ErrInvalid
 	}
 	target := ""
@@ -125,7 +132,7 @@ func (n *Names[P]) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return NewFile(content, node.Info(path.Base(name))), nil
+	return NewFile(content, named(node, path.Base(name))), nil
 }
 
 // Folder looks a folder up, and remembers it.
@@ -158,7 +165,7 @@ func (n *Names[P]) checkFolder(name string, at P) error {
 	if err != nil {
 		return err
 	}
-	if !node.Info("").IsDir() {
+	if !node.Info().IsDir() {
 		return fs.ErrNotExist
 	}
 	if name == "." {
@@ -199,6 +206,13 @@ func (n *Names[P]) node(name string) (Node, error) {
 	return n.format.Node(at)
 }
 
+// named describes a file under a name.
+func named(n Node, base string) host.Entry {
+	e := n.Info()
+	e.Base = base
+	return e
+}
+
 // dirEntry is an entry that can be asked for its inode.
 type dirEntry[P comparable] struct {
 	Entry[P]
@@ -215,18 +229,18 @@ func (e dirEntry[P]) Info() (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return node.Info(e.Base), nil
+	return named(node, e.Base), nil
 }
 
 // File is an open regular file. It holds nothing: there is nothing to close.
 type File struct {
 	*io.SectionReader
-	info Info
+	info host.Entry
 }
 
 // NewFile opens a file's content, to its size.
-func NewFile(content io.ReaderAt, info Info) File {
-	return File{io.NewSectionReader(content, 0, info.Bytes), info}
+func NewFile(content io.ReaderAt, info host.Entry) File {
+	return File{io.NewSectionReader(content, 0, info.Size()), info}
 }
 
 // Stat describes the file.

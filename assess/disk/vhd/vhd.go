@@ -143,7 +143,7 @@ func openDynamic(file block.Device, cache *block.Cache, f *footer) (block.Device
 	}
 	d := &disk{file: file, tables: block.NewTables(file, cache), table: int64(h.TableAt), block: int64(h.Block)}
 	d.bitmap = (d.block/512/8 + 511) &^ 511
-	if err := block.Whole(file, int64(f.Size), d.block, d.end); err != nil {
+	if err := block.Whole(file, int64(f.Size), d.block, block.Ends(d.locate)); err != nil {
 		return nil, err
 	}
 	return block.Map(int64(f.Size), d.locate), nil
@@ -151,13 +151,6 @@ func openDynamic(file block.Device, cache *block.Cache, f *footer) (block.Device
 
 // unused marks a block that was never written to.
 const unused = 0xffffffff
-
-// end is the last byte of a place's block; blocks are whole in the file.
-func (d *disk) end(off int64) (block.Run, error) {
-	run, err := d.locate(off)
-	run.At += max(run.Len-1, 0)
-	return run, err
-}
 
 func (d *disk) locate(off int64) (block.Run, error) {
 	sector, err := d.tables.Uint32(d.table+off/d.block*4, binary.BigEndian)

@@ -45,8 +45,6 @@ var known = map[guid]bool{
 	fileParameters: true, diskSize: true, sectorSize: true, physicalSector: true, diskID: true,
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // head is one of the two headers of a file, little-endian.
 type head struct {
 	Signature            [4]byte
@@ -84,7 +82,7 @@ func Open(file block.Device, cache *block.Cache) (block.Device, error) {
 	if last := d.index(size - 1); (last+1)*8 > d.table.length {
 		return nil, block.Damaged("a table of %d bytes for a disk of %d", d.table.length, size)
 	}
-	if err := block.Whole(file, size, d.block, d.end); err != nil {
+	if err := block.Whole(file, size, d.block, block.Ends(d.locate)); err != nil {
 		return nil, err
 	}
 	return block.Map(size, d.locate), nil
@@ -120,7 +118,7 @@ func read(file io.ReaderAt, at int64, size int, signature string) ([]byte, error
 	}
 	check := binary.LittleEndian.Uint32(b[4:])
 	clear(b[4:8])
-	if string(b[:4]) != signature || crc32.Checksum(b, castagnoli) != check {
+	if string(b[:4]) != signature || crc32.Checksum(b, block.Castagnoli) != check {
 		return nil, block.Damaged("no whole %q at %d", signature, at)
 	}
 	return b, nil
@@ -255,13 +253,6 @@ const (
 func (d *disk) index(off int64) int64 {
 	n := off / d.block
 	return n + n/d.chunk
-}
-
-// end is the last byte of a place's block; blocks are whole in the file.
-func (d *disk) end(off int64) (block.Run, error) {
-	run, err := d.locate(off)
-	run.At += max(run.Len-1, 0)
-	return run, err
 }
 
 func (d *disk) locate(off int64) (block.Run, error) {

@@ -47,7 +47,7 @@ func newImage() *image {
 func seal(b []byte, signature string) {
 	copy(b, signature)
 	clear(b[4:8])
-	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b, castagnoli))
+	binary.LittleEndian.PutUint32(b[4:], crc32.Checksum(b, block.Castagnoli))
 }
 
 func (m *image) bytes() []byte {

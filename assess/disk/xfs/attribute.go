@@ -23,12 +23,12 @@ func (n *node) Attributes() (names []string, err error) {
 	case n.attributeForm != formLocal:
 		return n.attributeFork().names()
 	case len(n.attributes) < 4:
-		return nil, block.Damaged("inode %d: attributes of %d bytes", n.number, len(n.attributes))
+		return nil, block.Damaged("inode %d: attributes of %d bytes", n.Number, len(n.attributes))
 	}
 	b := n.attributes[4:]
 	for range n.attributes[2] {
 		if len(b) < 3 || 3+int(b[0])+int(b[1]) > len(b) {
-			return nil, block.Damaged("inode %d: an attribute ends beyond it", n.number)
+			return nil, block.Damaged("inode %d: an attribute ends beyond it", n.Number)
 		}
 		length := 3 + int(b[0])
 		names = appendName(names, b[2], b[3:length])
@@ -59,7 +59,7 @@ type attributeFork struct{ *node }
 
 // attributeFork is the node as if its attributes were its data.
 func (n *node) attributeFork() attributeFork {
-	return attributeFork{&node{volume: n.volume, number: n.number, form: n.attributeForm, fork: n.attributes, extents: n.attributeExtents}}
+	return attributeFork{&node{volume: n.volume, Status: n.Status, form: n.attributeForm, fork: n.attributes, extents: n.attributeExtents}}
 }
 
 // The kinds of blocks of an attribute fork, beside those of indexes of folders.
@@ -90,7 +90,7 @@ func (f attributeFork) names() (names []string, err error) {
 			return names, nil
 		}
 	}
-	return nil, block.Damaged("inode %d: more than %d blocks of attributes", f.number, maxAttributeBlocks)
+	return nil, block.Damaged("inode %d: more than %d blocks of attributes", f.Number, maxAttributeBlocks)
 }
 
 // block reads a block of the fork and checks it.
@@ -103,9 +103,9 @@ func (f attributeFork) block(number uint32) ([]byte, error) {
 	case !f.volume.v5 && (magic == magicAttributes || magic == magicNode):
 		return b, nil
 	case !f.volume.v5 || magic != magicAttributesV5 && magic != magicNodeV5:
-		return nil, block.Damaged("inode %d: block %d is none of attributes", f.number, number)
-	case !sumMatches(b, 12) || be.Uint64(b[48:]) != f.number:
-		return nil, block.Damaged("inode %d: block %d of attributes has a wrong checksum or owner", f.number, number)
+		return nil, block.Damaged("inode %d: block %d is none of attributes", f.Number, number)
+	case !sumMatches(b, 12) || be.Uint64(b[48:]) != f.Number:
+		return nil, block.Damaged("inode %d: block %d of attributes has a wrong checksum or owner", f.Number, number)
 	}
 	return b, nil
 }
@@ -119,7 +119,7 @@ func (f attributeFork) leaf(b []byte, names []string) ([]string, error) {
 	}
 	for i := range count {
 		if 8*i+8 > len(entries) {
-			return nil, block.Damaged("inode %d: %d attributes in a block", f.number, count)
+			return nil, block.Damaged("inode %d: %d attributes in a block", f.Number, count)
 		}
 		entry := entries[8*i:]
 		at, flags := int(be.Uint16(entry[4:])), entry[6]
@@ -127,7 +127,7 @@ func (f attributeFork) leaf(b []byte, names []string) ([]string, error) {
 			at -= 6
 		}
 		if at >= len(b) || at+1+int(b[at]) > len(b) {
-			return nil, block.Damaged("inode %d: an attribute ends beyond its block", f.number)
+			return nil, block.Damaged("inode %d: an attribute ends beyond its block", f.Number)
 		}
 		names = appendName(names, flags, b[at+1:at+1+int(b[at])])
 	}

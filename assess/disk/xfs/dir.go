@@ -10,13 +10,8 @@ import (
 
 	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
+	"svc/assess/host"
 )
-
-// kinds are the file types of directory entries by number.
-var kinds = []fs.FileMode{
-	fs.ModeIrregular, 0, fs.ModeDir, fs.ModeDevice | fs.ModeCharDevice, fs.ModeDevice,
-	fs.ModeNamedPipe, fs.ModeSocket, fs.ModeSymlink, fs.ModeDevice | fs.ModeCharDevice,
-}
 
 const (
 	leafByte   = 1 << 35 // where the hash index of a folder begins in its fork
@@ -64,13 +59,13 @@ func (v *volume) entry(r raw) (inode.Entry[uint64], error) {
 	if strings.ContainsAny(e.Base, "/\x00") || e.Base == "" {
 		return e, block.Damaged("the name %q", e.Base)
 	}
-	if 0 < r.kind && int(r.kind) < len(kinds) {
-		e.Kind = kinds[r.kind]
+	if 0 < r.kind && int(r.kind) < len(inode.Kinds) {
+		e.Kind = inode.Kinds[r.kind]
 		return e, nil
 	}
 	n, err := v.node(r.number)
 	if err == nil {
-		e.Kind = inode.Mode(n.mode).Type()
+		e.Kind = host.Mode(n.Mode).Type()
 	}
 	return e, err
 }
@@ -95,7 +90,7 @@ func (v *volume) parent(n *node) (uint64, error) {
 	}
 	_, wide, err := shortHeader(n.fork)
 	if err != nil {
-		return 0, fmt.Errorf("folder %d: %w", n.number, err)
+		return 0, fmt.Errorf("folder %d: %w", n.Number, err)
 	}
 	return shortNumber(n.fork[2:], wide), nil
 }
@@ -125,7 +120,7 @@ func (v *volume) lookupNode(n *node, name string) (uint64, error) {
 	case err == nil:
 		return 0, fs.ErrNotExist
 	}
-	return 0, fmt.Errorf("folder %d: %w", n.number, err)
+	return 0, fmt.Errorf("folder %d: %w", n.Number, err)
 }
 
 // candidates visits the entries that may have a name: all of a small folder,
@@ -157,7 +152,7 @@ func (v *volume) each(n *node, visit func(raw) error) error {
 		return v.eachShort(n.fork, visit)
 	}
 	per := uint64(v.dirBytes / v.blockBytes)
-	end := min(uint64(n.size), leafByte) / uint64(v.blockBytes)
+	end := min(uint64(n.Size), leafByte) / uint64(v.blockBytes)
 	for blk := uint64(0); blk < end; {
 		e, err := v.extentAt(n, blk)
 		if err != nil {
@@ -300,7 +295,7 @@ func isSingle(b []byte) bool {
 
 // dirBlock reads a block of a folder, data or index, and checks it.
 func (v *volume) dirBlock(n *node, blk uint64) ([]byte, error) {
-	return v.cache.Get(dirBlock{v, n.number}, int64(blk), func() ([]byte, error) {
+	return v.cache.Get(dirBlock{v, n.Number}, int64(blk), func() ([]byte, error) {
 		b := make([]byte, v.dirBytes)
 		if blk > leafByte*2/512 {
 			return nil, block.Damaged("block %d", blk)
@@ -340,7 +335,7 @@ func (v *volume) checkDirBlock(n *node, b []byte) error {
 	default:
 		return block.Damaged("is no directory block")
 	}
-	if !sumMatches(b, sum) || be.Uint64(b[owner:]) != n.number {
+	if !sumMatches(b, sum) || be.Uint64(b[owner:]) != n.Number {
 		return block.Damaged("wrong checksum or owner")
 	}
 	return nil

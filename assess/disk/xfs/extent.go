@@ -38,7 +38,7 @@ func (v *volume) extentAt(n *node, blk uint64) (extent, error) {
 	switch n.form {
 	case formExtents:
 		if n.extents > uint64(len(n.fork)/recordBytes) {
-			return e, block.Damaged("inode %d: %d extents don't fit", n.number, n.extents)
+			return e, block.Damaged("inode %d: %d extents don't fit", n.Number, n.extents)
 		}
 		e = search(n.fork[:n.extents*recordBytes], blk, math.MaxUint64)
 	case formTree:
@@ -47,7 +47,7 @@ func (v *volume) extentAt(n *node, blk uint64) (extent, error) {
 		err = block.Damaged("form %d of the data fork", n.form)
 	}
 	if err != nil {
-		return e, fmt.Errorf("inode %d: %w", n.number, err)
+		return e, fmt.Errorf("inode %d: %w", n.Number, err)
 	}
 	skip := blk - e.first
 	e.first, e.count = blk, e.count-skip
@@ -136,7 +136,7 @@ func (v *volume) treeBlock(n *node, number uint64, level int) ([]byte, int, erro
 	switch {
 	case string(b[:4]) != magic, int(be.Uint16(b[4:])) != level, count > (len(b)-header)/recordBytes:
 		err = block.Damaged("no tree node of level %d at byte %d", level, at)
-	case v.v5 && (!sumMatches(b, 64) || be.Uint64(b[56:]) != n.number):
+	case v.v5 && (!sumMatches(b, 64) || be.Uint64(b[56:]) != n.Number):
 		err = block.Damaged("the tree node at byte %d has a wrong checksum or owner", at)
 	}
 	return b[header:], count, err

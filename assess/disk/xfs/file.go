@@ -14,17 +14,7 @@ func (n *node) Content() (io.ReaderAt, error) { return content{n}, n.readable() 
 type content struct{ *node }
 
 // ReadAt fills p from the extents; holes and unwritten extents are zeros.
-func (c content) ReadAt(p []byte, off int64) (int, error) {
-	done := 0
-	for done < len(p) {
-		n, err := c.readExtent(p[done:], off+int64(done))
-		if err != nil {
-			return done, err
-		}
-		done += n
-	}
-	return done, nil
-}
+func (c content) ReadAt(p []byte, off int64) (int, error) { return block.Fill(p, off, c.readExtent) }
 
 // readExtent fills p as far as one extent reaches.
 func (c content) readExtent(p []byte, off int64) (int, error) {
@@ -44,7 +34,7 @@ func (c content) readExtent(p []byte, off int64) (int, error) {
 	}
 	at, err := c.volume.place(e.disk, e.count)
 	if err != nil {
-		return 0, fmt.Errorf("inode %d: %w", c.number, err)
+		return 0, fmt.Errorf("inode %d: %w", c.Number, err)
 	}
 	return n, block.ReadFull(c.volume.device, p[:n], at+skip)
 }
@@ -52,27 +42,27 @@ func (c content) readExtent(p []byte, off int64) (int, error) {
 // Target gives the target of a symlink: in the inode, or in blocks, of which
 // in version 5 each extent has a header.
 func (n *node) Target() (string, error) {
-	if n.size == 0 || n.size > maxLinkLength {
-		return "", block.Damaged("inode %d: symlink of %d bytes", n.number, n.size)
+	if n.Size == 0 || n.Size > maxLinkLength {
+		return "", block.Damaged("inode %d: symlink of %d bytes", n.Number, n.Size)
 	}
 	if n.form == formLocal {
-		if n.size > int64(len(n.fork)) {
-			return "", block.Damaged("inode %d: symlink of %d bytes in %d", n.number, n.size, len(n.fork))
+		if n.Size > int64(len(n.fork)) {
+			return "", block.Damaged("inode %d: symlink of %d bytes in %d", n.Number, n.Size, len(n.fork))
 		}
-		return string(n.fork[:n.size]), nil
+		return string(n.fork[:n.Size]), nil
 	}
-	target := make([]byte, 0, n.size)
-	for blk := uint64(0); int64(len(target)) < n.size; {
+	target := make([]byte, 0, n.Size)
+	for blk := uint64(0); int64(len(target)) < n.Size; {
 		e, err := n.volume.extentAt(n, blk)
 		if err != nil {
 			return "", err
 		}
 		if target, err = n.appendLink(target, e); err != nil {
-			return "", fmt.Errorf("inode %d: symlink: %w", n.number, err)
+			return "", fmt.Errorf("inode %d: symlink: %w", n.Number, err)
 		}
 		blk += e.count
 	}
-	return string(target[:n.size]), nil
+	return string(target[:n.Size]), nil
 }
 
 const linkHeader = 56
@@ -93,7 +83,7 @@ func (n *node) appendLink(target []byte, e extent) ([]byte, error) {
 	}
 	offset, length := int(be.Uint32(b[4:])), int(be.Uint32(b[8:]))
 	switch {
-	case string(b[:4]) != "XSLM", !sumMatches(b, 12), be.Uint64(b[32:]) != n.number:
+	case string(b[:4]) != "XSLM", !sumMatches(b, 12), be.Uint64(b[32:]) != n.Number:
 		return nil, block.Damaged("no part of it at byte %d", at)
 	case offset != len(target), length == 0, length > len(b)-linkHeader:
 		return nil, block.Damaged("part of %d bytes at %d", length, offset)

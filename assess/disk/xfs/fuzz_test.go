@@ -14,6 +14,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"svc/assess/disk/block"
 	"svc/assess/disk/inode/inodetest"
 )
 
@@ -106,7 +107,7 @@ func seal(page []byte, _ int64) {
 	at, size := sumAt(page)
 	for ; size > 0 && len(page) >= size; page = page[size:] {
 		clear(page[at : at+4])
-		binary.LittleEndian.PutUint32(page[at:], crc32.Checksum(page[:size], castagnoli))
+		binary.LittleEndian.PutUint32(page[at:], crc32.Checksum(page[:size], block.Castagnoli))
 		if at == 224 {
 			return
 		}

@@ -18,9 +18,6 @@ const (
 	opUnmount     = 0x20 // the flag of the record that a clean shutdown writes
 )
 
-// advice is what makes a log superfluous.
-const advice = ": let Linux mount it once, or mount it and give its folder as root"
-
 // log is the ring.
 type log struct {
 	device io.ReaderAt
@@ -40,7 +37,7 @@ func (s *super) checkLog(r io.ReaderAt) error {
 	l := log{r, at, int64(s.logBlocks) * (s.blockBytes / basicBlock)}
 	clean, err := l.clean()
 	if err == nil && !clean {
-		err = block.Unsupported("its log has changes that may be nowhere else, as the machine was not shut down cleanly%s", advice)
+		err = block.Unsupported("its log has changes that may be nowhere else, as the machine was not shut down cleanly%s", block.MountIt)
 	}
 	return err
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"svc/assess/disk/block"
 	"svc/assess/disk/inode"
+	"svc/assess/host"
 )
 
 // The forms of a fork.
@@ -29,14 +29,8 @@ const (
 
 // node is an inode.
 type node struct {
-	volume   *volume
-	number   uint64
-	mode     uint32
-	uid, gid uint32
-	links    uint32
-	size     int64
-	blocks   int64 // of 512 bytes
-	modified time.Time
+	volume *volume
+	host.Status
 	realtime bool
 	form     byte
 	extents  uint64 // how many the data fork has
@@ -87,13 +81,16 @@ func (v *volume) decode(number uint64, b []byte) (*node, error) {
 		return nil, block.Damaged("is inode %d", be.Uint64(b[152:]))
 	}
 	n := &node{
-		volume: v, number: number, mode: uint32(be.Uint16(b[2:])), form: b[5], uid: be.Uint32(b[8:]), gid: be.Uint32(b[12:]),
-		links: be.Uint32(b[16:]), size: int64(be.Uint64(b[56:])), blocks: int64(be.Uint64(b[64:])) * (v.blockBytes / 512),
-		extents: uint64(be.Uint32(b[76:])), attributeExtents: uint64(be.Uint16(b[80:])), realtime: be.Uint16(b[90:])&flagRealtime != 0,
-		modified: time.Unix(int64(int32(be.Uint32(b[40:]))), int64(be.Uint32(b[44:]))),
+		volume: v, form: b[5], extents: uint64(be.Uint32(b[76:])), attributeExtents: uint64(be.Uint16(b[80:])),
+		realtime: be.Uint16(b[90:])&flagRealtime != 0,
+	}
+	n.Status = host.Status{
+		Number: number, Mode: uint32(be.Uint16(b[2:])), UID: be.Uint32(b[8:]), GID: be.Uint32(b[12:]), Links: int(be.Uint32(b[16:])),
+		Size: int64(be.Uint64(b[56:])), Blocks: int64(be.Uint64(b[64:])) * (v.blockBytes / 512),
+		Modified: int64(int32(be.Uint32(b[40:]))), Nanoseconds: int64(be.Uint32(b[44:])),
 	}
 	if version == 1 {
-		n.links = uint32(be.Uint16(b[6:]))
+		n.Links = int(be.Uint16(b[6:]))
 	}
 	if version == 3 {
 		n.decodeFlags(b, be.Uint64(b[120:]))
@@ -105,7 +102,7 @@ func (v *volume) decode(number uint64, b []byte) (*node, error) {
 func (n *node) decodeFlags(b []byte, flags uint64) {
 	if flags&flag2BigTime != 0 {
 		t := be.Uint64(b[40:])
-		n.modified = time.Unix(int64(t/1e9)-epochBigTime, int64(t%1e9))
+		n.Modified, n.Nanoseconds = int64(t/1e9)-epochBigTime, int64(t%1e9)
 	}
 	if flags&flag2NRExt64 != 0 {
 		n.extents, n.attributeExtents = be.Uint64(b[24:]), uint64(be.Uint32(b[76:]))
@@ -120,14 +117,14 @@ func (n *node) decodeFork(b []byte, version byte) error {
 	if b[82] != 0 {
 		to = from + 8*int(b[82])
 	}
-	if to > len(b) || n.size < 0 {
-		return block.Damaged("fork to byte %d, size %d", to, n.size)
+	if to > len(b) || n.Size < 0 {
+		return block.Damaged("fork to byte %d, size %d", to, n.Size)
 	}
 	n.fork, n.attributes, n.attributeForm = b[from:to], b[to:], b[83]
 	return nil
 }
 
-func (n *node) is(kind fs.FileMode) bool { return inode.Mode(n.mode).Type() == kind }
+func (n *node) is(kind fs.FileMode) bool { return host.Mode(n.Mode).Type() == kind }
 
 // readable refuses what is no regular file, and files on a real-time device.
 func (n *node) readable() error {
@@ -137,15 +134,10 @@ func (n *node) readable() error {
 	case n.realtime:
 		return block.Unsupported("lies on the real-time device")
 	case n.form != formExtents && n.form != formTree:
-		return block.Damaged("inode %d: form %d of a file's data", n.number, n.form)
+		return block.Damaged("inode %d: form %d of a file's data", n.Number, n.form)
 	}
 	return nil
 }
 
 // Info describes the file.
-func (n *node) Info(base string) inode.Info {
-	return inode.Info{
-		Base: base, Bytes: n.size, UnixMode: n.mode, Modified: n.modified,
-		Stat: inode.Stat{Ino: n.number, UID: int(n.uid), GID: int(n.gid), Links: int(n.links), Blocks: n.blocks},
-	}
-}
+func (n *node) Info() host.Entry { return host.Entry{Status: n.Status} }

@@ -104,30 +104,13 @@ func (s *super) checkVersion(b []byte) error {
 	}
 	incompat := be.Uint32(b[216:])
 	s.ftype = incompat&incompatFType != 0
-	return refuse(incompat &^ incompatKnown)
-}
-
-// refuse names features that can't be read.
-func refuse(features uint32) error {
-	var names []string
-	for ; features != 0; features &= features - 1 {
-		bit := bits.TrailingZeros32(features)
-		name := fmt.Sprintf("0x%x", 1<<bit)
-		if bit < len(incompatible) {
-			name = incompatible[bit]
-		}
-		names = append(names, name)
-	}
-	if names == nil {
-		return nil
-	}
-	return block.Unsupported("incompatible features %s", strings.Join(names, ", "))
+	return block.RefuseFeatures(uint64(incompat&^incompatKnown), incompatible)
 }
 
 func (s *super) checkGeometry() error {
 	last := s.blockCount - (s.agCount-1)*s.agBlocks // blocks of the last group
 	switch {
-	case !powerIn(s.blockBytes, 512, 65536), !powerIn(s.sector, 512, 32768), !powerIn(s.inodeBytes, 256, 2048),
+	case !block.PowerIn(s.blockBytes, 512, 65536), !block.PowerIn(s.sector, 512, 32768), !block.PowerIn(s.inodeBytes, 256, 2048),
 		s.inodeBytes > s.blockBytes, s.dirBytes > 65536:
 		return block.Damaged("sizes make no sense: block %d, sector %d, inode %d, directory block %d",
 			s.blockBytes, s.sector, s.inodeBytes, s.dirBytes)
@@ -139,8 +122,6 @@ func (s *super) checkGeometry() error {
 	}
 	return nil
 }
-
-func powerIn(n, low, high int64) bool { return n >= low && n <= high && n&(n-1) == 0 }
 
 // checkSum verifies the superblock's own checksum, over its sector.
 func (s *super) checkSum(r io.ReaderAt) error {
@@ -157,14 +138,12 @@ func (s *super) checkSum(r io.ReaderAt) error {
 	return nil
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // sumMatches verifies a structure's CRC-32C, which lies at an offset in it and
 // counts as zero there.
 func sumMatches(b []byte, at int) bool {
-	sum := crc32.Update(0, castagnoli, b[:at])
-	sum = crc32.Update(sum, castagnoli, make([]byte, 4))
-	sum = crc32.Update(sum, castagnoli, b[at+4:])
+	sum := crc32.Update(0, block.Castagnoli, b[:at])
+	sum = crc32.Update(sum, block.Castagnoli, make([]byte, 4))
+	sum = crc32.Update(sum, block.Castagnoli, b[at+4:])
 	return sum == binary.LittleEndian.Uint32(b[at:])
 }
 

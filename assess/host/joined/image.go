@@ -14,6 +14,7 @@ import (
 	"svc/assess/disk/btrfs"
 	"svc/assess/disk/image"
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 // ErrNoMachine means that a disk image has no Linux system.
@@ -122,11 +123,7 @@ func (d *disk) root() (*system, error) {
 	case 1:
 		return found[0], nil
 	}
-	var names []string
-	for _, s := range found {
-		names = append(names, s.name())
-	}
-	return nil, fmt.Errorf("%w: %s", ErrManyMachines, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%w: %s", ErrManyMachines, strings.Join(sliced.Map(found, (*system).name), ", "))
 }
 
 // hint says what helps where a disk is encrypted.

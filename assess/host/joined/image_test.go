@@ -14,7 +14,6 @@ import (
 	"github.com/matryer/is"
 	"golang.org/x/sys/unix"
 
-	"svc/assess/disk/inode"
 	"svc/assess/host"
 )
 
@@ -40,7 +39,7 @@ func (f hostFolder) Lstat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	st := info.Sys().(*syscall.Stat_t)
-	return inode.Info{Base: info.Name(), Bytes: st.Size, UnixMode: uint32(st.Mode), Modified: info.ModTime(), Stat: inode.Stat{UID: 7, GID: 8}}, nil
+	return host.Entry{Base: info.Name(), Status: host.Status{Mode: uint32(st.Mode), UID: 7, GID: 8, Size: st.Size, Modified: info.ModTime().Unix(), Nanoseconds: int64(info.ModTime().Nanosecond()), Links: int(st.Nlink)}}, nil
 }
 
 func (f hostFolder) ReadLink(name string) (string, error) {

@@ -176,7 +176,7 @@ func (j *joined) find(op, name string, follow bool) (string, fs.FileInfo, error)
 		return "", nil, imageError(op, name, err)
 	}
 	m, _ := j.place(full)
-	return full, imageInfo{info, path.Base(name), m.device}, nil
+	return full, named(info, path.Base(name), m.device), nil
 }
 
 // imageError names a file that is not there as Linux does.
@@ -205,18 +205,8 @@ func (j *joined) Open(name string) (fs.File, error) {
 	if !ok {
 		return nil, imageError("open", name, errors.ErrUnsupported)
 	}
-	return imageFile{io.NewSectionReader(content, 0, info.Size()), f, info}, nil
+	return inode.NewFile(content, info.(host.Entry)), nil
 }
-
-// imageFile is an open file of an image.
-type imageFile struct {
-	*io.SectionReader
-	file fs.File
-	info fs.FileInfo
-}
-
-func (f imageFile) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f imageFile) Close() error               { return f.file.Close() }
 
 // Stat describes what name leads to.
 func (j *joined) Stat(name string) (fs.FileInfo, error) {
@@ -279,27 +269,11 @@ type joinedEntry struct {
 
 func (e joinedEntry) Info() (fs.FileInfo, error) { return e.joined.Lstat(e.full) }
 
-// imageInfo is a file's description with the owner as this package gives it,
-// under the name by which it was asked for.
-type imageInfo struct {
-	fs.FileInfo
-	name   string
-	device uint64
-}
-
-func (d imageInfo) Name() string { return d.name }
-
-func (d imageInfo) Sys() any {
-	s, ok := d.FileInfo.Sys().(inode.Stat)
-	if !ok {
-		return nil
-	}
-	return host.Ownership{UID: s.UID, GID: s.GID}
-}
-
-func (d imageInfo) Inode() (known host.Inode, ok bool) {
-	s, ok := d.FileInfo.Sys().(inode.Stat)
-	return host.Inode{Device: d.device, Number: s.Ino, Links: s.Links, Blocks: s.Blocks}, ok
+// named is a file's description under the name by which it was asked for.
+func named(info fs.FileInfo, name string, device uint64) fs.FileInfo {
+	e := info.(host.Entry)
+	e.Base, e.Status.Device = name, device
+	return e
 }
 
 // elsewhere is why a folder can't be read whose file system is not on the image.
@@ -325,7 +299,7 @@ func (j *joined) List(dir string, tell func(n *host.Node, err error)) error {
 		info, device, err := j.met(m, n.Path(), e)
 		if err == nil {
 			n.Boundary = device != m.device
-			n.Describe(imageInfo{info, e.Name(), device})
+			n.Describe(named(info, e.Name(), device))
 			n.Attributes = j.Attributes(n.Path())
 		}
 		tell(n, err)

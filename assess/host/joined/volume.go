@@ -14,6 +14,7 @@ import (
 	"svc/assess/disk/partition"
 	"svc/assess/disk/signature"
 	"svc/assess/disk/xfs"
+	"svc/backend/sliced"
 )
 
 // volume is a part of a disk that can have a file system.
@@ -123,10 +124,7 @@ func (d *disk) add(name string, part block.Device, names []string) {
 
 // String lists what stands on the disk, for messages.
 func (d *disk) String() string {
-	var all []string
-	for _, v := range d.volumes {
-		all = append(all, v.String())
-	}
+	all := sliced.Map(d.volumes, (*volume).String)
 	if d.err != nil {
 		all = append(all, strings.ReplaceAll(d.err.Error(), "\n", "; "))
 	}

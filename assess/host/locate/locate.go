@@ -8,6 +8,7 @@ import (
 	"svc/assess/host"
 	"svc/assess/host/joined"
 	"svc/assess/host/remote"
+	"svc/backend/sliced"
 )
 
 // Location says where a machine is: exactly one of Root, Image and SSH is set.
@@ -26,12 +27,7 @@ var ErrLocation = errors.New("name the machine by exactly one of root, image and
 
 // Open opens the machine at a location. A connection to it lasts no longer than ctx.
 func Open(ctx context.Context, l Location) (host.Host, error) {
-	set := 0
-	for _, s := range []string{l.Root, l.Image, l.SSH} {
-		if s != "" {
-			set++
-		}
-	}
+	set := sliced.Count([]string{l.Root, l.Image, l.SSH}, func(s string) bool { return s != "" })
 	switch {
 	case set != 1:
 		return nil, ErrLocation

@@ -94,15 +94,24 @@ func cutName(b []byte, prefix string) (name string, rest []byte, ok bool) {
 
 // parseStat reads the numbers of a description.
 func parseStat(f [][]byte) (st host.Status, ok bool) {
-	mode, err1 := strconv.ParseUint(string(f[0]), 16, 32)
-	uid, err2 := strconv.ParseUint(string(f[1]), 10, 32)
-	gid, err3 := strconv.ParseUint(string(f[2]), 10, 32)
-	size, err4 := strconv.ParseInt(string(f[3]), 10, 64)
-	modified, err5 := strconv.ParseInt(string(f[4]), 10, 64)
-	if errors.Join(err1, err2, err3, err4, err5) != nil || size < 0 {
+	n, ok := numbers(f[:5])
+	if !ok || n[1]>>32 != 0 || n[2]>>32 != 0 {
 		return st, false
 	}
-	return host.Status{Mode: uint32(mode), UID: uint32(uid), GID: uint32(gid), Size: size, Modified: modified, Nanoseconds: nanoseconds(f[6])}, true
+	return host.Status{Mode: uint32(n[0]), UID: uint32(n[1]), GID: uint32(n[2]), Size: n[3], Modified: n[4], Nanoseconds: nanoseconds(f[6])}, true
+}
+
+// numbers reads a mode of base 16, an owner, a group, a size, which is none below zero, and
+// what follows.
+func numbers(fields [][]byte) (n [9]int64, ok bool) {
+	mode, err := strconv.ParseUint(string(fields[0]), 16, 32)
+	n[0] = int64(mode)
+	for i := 1; i < len(fields); i++ {
+		var e error
+		n[i], e = strconv.ParseInt(string(fields[i]), 10, 64)
+		err = errors.Join(err, e)
+	}
+	return n, err == nil && n[3] >= 0
 }
 
 // nanoseconds are the part of a second in a date as stat prints it; not every

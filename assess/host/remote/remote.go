@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 // Bounds of answers, in bytes: of a folder's listing, of the description of a
@@ -159,7 +160,7 @@ func (r *remote) describeAll(names []string) {
 	var wg sync.WaitGroup
 	for some := range slices.Chunk(names, batchFiles) {
 		wg.Go(func() {
-			if answer, err := r.shell.ask(line("n", each(some, absolute)...), maxListing); err == nil {
+			if answer, err := r.shell.ask(line("n", sliced.Map(some, absolute)...), maxListing); err == nil {
 				r.keepLinks(some, answer[0].body)
 			}
 		})
@@ -287,7 +288,7 @@ func (r *remote) listAll(names []string) {
 // answer says nothing are asked for one by one.
 func (r *remote) fetchListings(some []*listing) {
 	said := map[*listing]bool{}
-	if answer, err := r.shell.ask(line("m", each(some, func(l *listing) string { return folder(l.dir) })...), maxListing); err == nil {
+	if answer, err := r.shell.ask(line("m", sliced.Map(some, func(l *listing) string { return folder(l.dir) })...), maxListing); err == nil {
 		said = parseListings(some, answer[0].body)
 	}
 	var wg sync.WaitGroup
@@ -529,7 +530,7 @@ func (r *remote) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	entries := make([]fs.DirEntry, len(l.names))
 	for i, n := range l.names {
-		entries[i] = remoteEntry{n, r, path.Join(name, n), l.files[n].info.Mode().Type()}
+		entries[i] = remoteEntry{n, r, path.Join(name, n), l.files[n].kind()}
 	}
 	return entries, nil
 }
@@ -547,6 +548,13 @@ func (e remoteEntry) Name() string               { return e.name }
 func (e remoteEntry) IsDir() bool                { return e.kind.IsDir() }
 func (e remoteEntry) Type() fs.FileMode          { return e.kind }
 func (e remoteEntry) Info() (fs.FileInfo, error) { return e.remote.Lstat(e.path) }
+
+func (k known) kind() fs.FileMode {
+	if k.bare {
+		return 0
+	}
+	return k.info.Mode().Type()
+}
 
 // Run runs a program of the machine.
 func (r *remote) Run(_ context.Context, c host.Command) ([]byte, error) {

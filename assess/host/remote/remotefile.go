@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 // Bounds of contents, in bytes.
@@ -135,7 +136,7 @@ func (r *remote) fetch(names []string) {
 		return
 	}
 	got := map[string]content{}
-	answer, err := r.shell.ask(line("c", each(names, absolute)...), maxListing, maxBatch+smallFile+maxGrowth, maxListing)
+	answer, err := r.shell.ask(line("c", sliced.Map(names, absolute)...), maxListing, maxBatch+smallFile+maxGrowth, maxListing)
 	if err == nil {
 		got = cut(names, answer)
 	}

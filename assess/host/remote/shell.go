@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 //go:embed read.sh
@@ -321,15 +322,7 @@ func quote(s string) string {
 
 // line is a question of read.sh with the words that it is put with.
 func line(question string, words ...string) string {
-	return strings.Join(append([]string{question}, each(words, quote)...), " ") + " </dev/null"
-}
-
-func each[T any](things []T, word func(T) string) []string {
-	words := make([]string, 0, len(things))
-	for _, t := range things {
-		words = append(words, word(t))
-	}
-	return words
+	return strings.Join(append([]string{question}, sliced.Map(words, quote)...), " ") + " </dev/null"
 }
 
 // tail keeps the last that was written to it.

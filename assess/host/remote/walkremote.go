@@ -112,18 +112,12 @@ func parseInode(fields [][]byte) (st host.Status, ok bool) {
 	if len(fields) != 10 {
 		return st, false
 	}
-	mode, err := strconv.ParseUint(string(fields[0]), 16, 32)
-	var n [9]int64
-	for i := 1; i < len(n); i++ {
-		var e error
-		n[i], e = strconv.ParseInt(string(fields[i]), 10, 64)
-		err = errors.Join(err, e)
-	}
-	if err != nil || n[3] < 0 || n[6] < 0 {
+	n, ok := numbers(fields[:9])
+	if !ok || n[6] < 0 {
 		return st, false
 	}
 	return host.Status{
-		Mode: uint32(mode), UID: uint32(n[1]), GID: uint32(n[2]), Size: n[3], Modified: n[4],
+		Mode: uint32(n[0]), UID: uint32(n[1]), GID: uint32(n[2]), Size: n[3], Modified: n[4],
 		Links: int(n[5]), Blocks: n[6], Device: uint64(n[7]), Number: uint64(n[8]),
 	}, true
 }

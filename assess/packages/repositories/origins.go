@@ -50,9 +50,7 @@ func AptOrigins(m *assess.Machine) {
 // oneLineSources reads lines such as
 // "deb [arch=amd64 signed-by=KEY] URI suite component…".
 func oneLineSources(m *assess.Machine, file, text string) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
+	for n, line := range assess.NumberedLines(text) {
 		if o, ok := ParseSourceLine(line); ok {
 			o.Evidence = assess.Evidence{Path: file, Line: n}
 			addOrigin(m, o)

@@ -171,9 +171,7 @@ func APKOrigins(m *assess.Machine) {
 	}
 	for _, file := range files {
 		text, _ := m.Text("origins."+path.Base(file), file)
-		n := 0
-		for line := range strings.Lines(text) {
-			n++
+		for n, line := range assess.NumberedLines(text) {
 			if o, ok := parseAPKLine(line); ok {
 				o.Evidence = assess.Evidence{Path: "/" + file, Line: n}
 				addRepository(m, o)

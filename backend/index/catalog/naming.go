@@ -10,6 +10,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index/deb"
 	"svc/backend/index/record"
+	"svc/backend/sliced"
 )
 
 // Software is a curated row: the sources of a pattern are one software.
@@ -302,12 +303,7 @@ func choose(l *lineage, members []*Package, r *Release) *Package {
 	if l.major == Kept || usual == "" {
 		return nil
 	}
-	for _, p := range members {
-		if strings.Contains(p.Name, usual) {
-			return p
-		}
-	}
-	return nil
+	return sliced.First(members, func(p *Package) bool { return strings.Contains(p.Name, usual) })
 }
 
 // own is a canonical made of the package's whole name.

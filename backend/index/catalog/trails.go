@@ -7,6 +7,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index/deb"
 	"svc/backend/index/record"
+	"svc/backend/sliced"
 )
 
 // maxCandidates is how many packages are worth a person's look.
@@ -115,12 +116,7 @@ func (h *step) byRelations(p *Package) (record.Trail, bool) {
 			return h.leads([]string{q}, record.T64, 0.99), true
 		}
 	}
-	var both []string
-	for _, q := range replacers {
-		if slices.Contains(providers, q) {
-			both = append(both, q)
-		}
-	}
+	both := sliced.Filter(replacers, func(q string) bool { return slices.Contains(providers, q) })
 	for _, e := range []struct {
 		names      []string
 		method     string

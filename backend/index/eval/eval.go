@@ -32,6 +32,7 @@ type Score struct {
 	// weighed by their answers; DirectionErrors is that of each direction.
 	CalibrationError float64            `json:"calibration_error"`
 	DirectionErrors  map[string]float64 `json:"direction_errors"`
+	Limits           map[string]Limit   `json:"limits"` // of the errors, by direction
 	Wrong            []Miss             `json:"wrong"`
 }
 
@@ -62,9 +63,72 @@ type Bin struct {
 // Bins are tenths of confidence.
 type Bins []Bin
 
+// Limit is what a direction's error cannot fall below: by rule, names that no list of the
+// target has are not sure, however often they are right; and of few facts even an index that
+// claims the truth of each kind finds some more right, or fewer.
+//
+// All such names are in tenths below sure, and no claim of theirs is above Unsure. Where a kind
+// of them is right more often, its claim falls short by the difference at least: that is Gate, of
+// claims that are each kind's own. Forced holds for any claims at all: the sum of what is right
+// less what is claimed in these tenths is at least what is right of all such names, less Unsure
+// for each of them, and less Unsure for each wrong answer of another kind, which might be put
+// among them to hide it; and the error is no less than that sum.
+type Limit struct {
+	Judged    int     `json:"judged"`
+	Held      int     `json:"held"` // names in no list of the target, of kinds that are right more often than they may claim
+	HeldRight int     `json:"held_right"`
+	Gate      float64 `json:"gate"`   // the least error that the rule leaves to claims which are each kind's own
+	Forced    float64 `json:"forced"` // and to any claims
+	Chance    float64 `json:"chance"` // the error to expect of as many facts where every claim is true
+}
+
+// limits are those of each direction, by the kinds of its answers.
+func (e *Evaluation) limits() {
+	forced := map[string]float64{}
+	for key, t := range e.score.Directions {
+		direction, evidence, ofKind := strings.Cut(key, " ")
+		if !ofKind || t.Judged == 0 {
+			continue
+		}
+		l := e.score.Limits[direction]
+		l.Judged += t.Judged
+		short := float64(t.Names) - course.Unsure*float64(t.Judged)
+		switch {
+		case !course.IsOutside(evidence):
+			forced[direction] -= course.Unsure * float64(t.Judged-t.Names)
+		case short > 0:
+			l.Held, l.HeldRight, l.Gate = l.Held+t.Judged, l.HeldRight+t.Names, l.Gate+short
+			fallthrough
+		default:
+			forced[direction] += short
+		}
+		e.score.Limits[direction] = l
+	}
+	for direction, l := range e.score.Limits {
+		judged := float64(l.Judged)
+		l.Gate, l.Forced, l.Chance = l.Gate/judged, max(0, forced[direction]/judged), e.spreads[direction].share(l.Judged)
+		e.score.Limits[direction] = l
+	}
+}
+
+// spread is the variance of the number of the right in each tenth of confidence, by its claims.
+type spread [tenths]float64
+
+// share is the sum of the deviations to expect, as a part of all answers.
+func (s spread) share(answers int) float64 {
+	sum := 0.0
+	for _, variance := range s {
+		sum += math.Sqrt(2 / math.Pi * variance)
+	}
+	return sum / float64(answers)
+}
+
+// tenth is the bin of a confidence.
+func tenth(confidence float64) int { return int(math.Floor(confidence*10 + 1e-9)) }
+
 // add counts a judged answer.
 func (b Bins) add(right int, confidence float64) {
-	bin := &b[int(math.Floor(confidence*10+1e-9))]
+	bin := &b[tenth(confidence)]
 	bin.Confidence = (bin.Confidence*float64(bin.Answers) + confidence) / float64(bin.Answers+1)
 	bin.Answers++
 	bin.Right += right
@@ -124,6 +188,7 @@ type Evaluation struct {
 	ix       *index.Index
 	score    *Score
 	bins     map[string]Bins    // by direction
+	spreads  map[string]spread  // by direction
 	counted  map[answer]bool    // pairs that are counted in their direction
 	verdicts map[answer]verdict // of people who looked at answers that no pair states
 }
@@ -140,7 +205,7 @@ func New(ix *index.Index) *Evaluation {
 		IndexVersion: ix.Version(), Ways: map[string]Tally{}, Methods: map[string]Tally{}, Evidence: map[string]Tally{},
 		Directions: map[string]Tally{}, DirectionErrors: map[string]float64{}, Wrong: []Miss{}, Calibration: make(Bins, tenths),
 	}
-	return &Evaluation{ix, score, map[string]Bins{}, map[answer]bool{}, map[answer]verdict{}}
+	return &Evaluation{ix, score, map[string]Bins{}, map[string]spread{}, map[answer]bool{}, map[answer]verdict{}}
 }
 
 // Add asks what a file asks: known pairs, or the packages of a machine, where
@@ -209,6 +274,9 @@ func (e *Evaluation) direct(direction, evidence string, t Tally, confidence floa
 			e.bins[direction] = make(Bins, tenths)
 		}
 		e.bins[direction].add(t.Names, confidence)
+		s := e.spreads[direction]
+		s[tenth(confidence)] += confidence * (1 - confidence)
+		e.spreads[direction] = s
 	}
 }
 
@@ -273,6 +341,8 @@ func (e *Evaluation) Score() *Score {
 	for direction, bins := range e.bins {
 		e.score.DirectionErrors[direction] = bins.error()
 	}
+	e.score.Limits = map[string]Limit{}
+	e.limits()
 	return e.score
 }
 

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"slices"
 	"strings"
 
 	"svc/backend/index/record"
@@ -8,12 +9,7 @@ import (
 
 // HasAll reports whether the release has all of some packages.
 func (t *Release) HasAll(names []string) bool {
-	for _, name := range names {
-		if !t.Names.Has(name) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(names, func(name string) bool { return !t.Names.Has(name) })
 }
 
 // Successor is the record of a package; of an rpm it has the name alone.

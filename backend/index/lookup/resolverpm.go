@@ -32,11 +32,16 @@ func (ix *Tables) resolveRPM(t *Release, name string, seen *Memo) (record.Record
 		if !r.Has(t.RPM) {
 			confidence = neighbourRPM
 		}
-		return r.Record, api.MatchExact, confidence
+		own := r.Record
+		if !r.Of(t.RPM) && r.Has(t.RPM) { // the tables have it of the other line
+			own.Canonical = ix.ownListed(t, name, own.Canonical, seen)
+		}
+		return own, api.MatchExact, confidence
 	}
 	x := &Names{Tables: ix, Line: t.RPM.Line}
 	g, ok := rpm.Of(name, x)
-	if !ok {
+	listed := seen.Presence(t, name) == InList
+	if !ok && !listed {
 		return record.Record{}, api.MatchNone, 0
 	}
 	canonical := ""
@@ -52,7 +57,19 @@ func (ix *Tables) resolveRPM(t *Release, name string, seen *Memo) (record.Record
 	if canonical == "" {
 		canonical = x.own(name, g)
 	}
+	if listed {
+		return record.Record{Name: name, Canonical: ix.ownListed(t, name, canonical, seen)}, api.MatchExact, neighbourRPM
+	}
 	return record.Record{Name: name, Canonical: canonical}, api.MatchHeuristic, min(g.Confidence, neighbourConfidence+0.15)
+}
+
+// ownListed is the canonical of an rpm that the release's own list has: the one it is taken to
+// have, unless that is of another rpm there and that of all of its name is not.
+func (ix *Tables) ownListed(t *Release, name, canonical string, seen *Memo) string {
+	if slug := rpm.Slug(name); ix.nameOf(t, canonical, seen) != name && ix.nameOf(t, slug, seen) == name {
+		return slug
+	}
+	return canonical
 }
 
 // own is the canonical of an rpm that is not one package of Debian: that of its name, unless
@@ -80,7 +97,7 @@ func (x *Names) own(name string, g rpm.Guess) string {
 	return canonical
 }
 
-// nameOf is the name that a canonical of a release is taken to be of.
+// nameOf is the name that a canonical of a release is taken to be of; empty where there is none.
 func (ix *Tables) nameOf(t *Release, canonical string, seen *Memo) string {
 	r, found := seen.By(t, canonical)
 	if found {
@@ -88,7 +105,11 @@ func (ix *Tables) nameOf(t *Release, canonical string, seen *Memo) string {
 	}
 	name := ix.UsualName(t, canonical)
 	if record.IsCanonical(name) {
-		name, _ = rpm.Usual(name)
+		usual, ok := rpm.Usual(name)
+		if !ok {
+			return "" // none has a name that it leads back to
+		}
+		return usual
 	}
 	return name
 }

@@ -275,3 +275,14 @@ func TestAFolderBeforeOneInIt(t *testing.T) {
 		t.Error("no folder leads to several")
 	}
 }
+
+// TestACertificateGoesWithItsKey: the key is a secret, and is brought to its place; nothing
+// is to be decided of its certificate.
+func TestACertificateGoesWithItsKey(t *testing.T) {
+	source, _ := release.Lookup("rocky-9")
+	target, _ := release.Lookup("debian-13")
+	r := relocations(t, "dovecot", source, target)["file /etc/pki/dovecot/certs/dovecot.pem"]
+	if placeOf(r) != "/etc/dovecot/private/dovecot.pem" || r.Action != api.ActionCopy {
+		t.Errorf("%+v", r)
+	}
+}

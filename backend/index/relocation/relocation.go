@@ -12,6 +12,7 @@ import (
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
 	"svc/backend/index/record"
+	"svc/backend/sliced"
 )
 
 const unitFolder = "/usr/lib/systemd/system/"
@@ -222,12 +223,7 @@ func folder(paths []string, version string) string {
 
 // only is the one new path of the successors that fits.
 func (m *move) only(fits func(string) bool) (string, bool) {
-	var found []string
-	for _, to := range m.next {
-		if fits(to) && !slices.Contains(m.old, to) {
-			found = append(found, to)
-		}
-	}
+	found := sliced.Filter(m.next, func(to string) bool { return fits(to) && !slices.Contains(m.old, to) })
 	if len(found) != 1 {
 		return "", false
 	}
@@ -236,13 +232,9 @@ func (m *move) only(fits func(string) bool) (string, bool) {
 
 // gone counts the units of a type that the successors do not ship.
 func (m *move) gone(ext string) int {
-	n := 0
-	for _, p := range m.old {
-		if strings.HasPrefix(p, unitFolder) && path.Ext(p) == ext && !slices.Contains(m.next, p) {
-			n++
-		}
-	}
-	return n
+	return sliced.Count(m.old, func(p string) bool {
+		return strings.HasPrefix(p, unitFolder) && path.Ext(p) == ext && !slices.Contains(m.next, p)
+	})
 }
 
 // relocation is one row; units go by their names.

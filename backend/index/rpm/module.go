@@ -106,6 +106,13 @@ func OfVersion(name string) bool {
 	return len(version) > 1 && pythonModule(name) != ""
 }
 
+// ForOtherPython reports whether a name is of a module for Python 2, or for a version beside the
+// one that a release has by default, and another is of one for Python 3.
+func ForOtherPython(ofPython3, name string) bool {
+	return strings.HasPrefix(ofPython3, "python3-") && !strings.HasPrefix(name, "python3-") &&
+		(strings.HasPrefix(name, "python-") || strings.HasPrefix(name, "python2-") || OfVersion(name))
+}
+
 // rubyModule knows rubygem- and ruby2.5-rubygem-.
 func rubyModule(name string) string {
 	version := strings.TrimLeft(after("ruby")(name), digits+".")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
+
+	"svc/backend/wire"
 )
 
 // sample is a file of one table.
@@ -123,7 +125,7 @@ func TestATableWithBadSlotsIsRefused(t *testing.T) {
 // FuzzVerify reaches behind the digest: what passes can be read.
 func FuzzVerify(f *testing.F) {
 	good := newTable(map[string]string{"a": "1", "b": "2", "c": "3"})
-	f.Add(appendText(nil, "t"), good.slots, good.text)
+	f.Add(wire.AppendText(nil, "t"), good.slots, good.text)
 	f.Add([]byte("\x01t\x03\x05\x0c"), good.slots, good.text)
 	f.Fuzz(func(t *testing.T, directory []byte, slots, text string) {
 		data := string(assemble(directory, []byte(slots+text)))

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"svc/backend/wire"
 )
 
 // maxRecord bounds a record.
@@ -82,7 +84,7 @@ func (w *Writer) Bytes() ([]byte, error) {
 		if len(t.text) > maxText {
 			return nil, fmt.Errorf("table %s has more than %d bytes", name, maxText)
 		}
-		directory = appendText(directory, name)
+		directory = wire.AppendText(directory, name)
 		for _, n := range []int{t.count, len(t.slots) / slotSize, len(t.text)} {
 			directory = binary.AppendUvarint(directory, uint64(n))
 		}

@@ -22,7 +22,9 @@ func (h *Path) amongRPMs(p *course.Course, canonical string) {
 			}
 		}
 		h.otherLine(p, r)
-		h.spell(p)
+		if !h.spell(p) {
+			h.asDebianHasIt(p, r)
+		}
 		h.afterRows(p)
 		return
 	}

@@ -73,7 +73,7 @@ func (h *Path) Present(canonical string, of *course.Course) (api.Translation, er
 		}
 		vendor := h.vendorOf(r)
 		if !known && name == p.Source.Name {
-			vendor = h.byPattern(name)
+			vendor = byPattern(h.Tables, name)
 		}
 		if vendor == record.VendorEPEL {
 			t.Packages[len(t.Packages)-1].Repository = api.EPEL

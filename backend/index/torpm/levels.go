@@ -118,7 +118,9 @@ func (h *Path) climb(p *course.Course, from int) {
 // became is what became of an rpm that may be gone after the last level of EL that is known to
 // have it, where a trail says so.
 func (h *Path) became(p course.Course, r *lookup.RPM) (later course.Course, gone bool) {
-	later = p
+	if later = p; !h.Target.RPM.MayHaveLost(r) {
+		return p, false
+	}
 	h.climb(&later, r.NewestBefore(h.Target.RPM.Level))
 	if len(later.Methods) == len(p.Methods) || p.Relation == api.RelationIncluded && later.Evidence() == course.Dropped {
 		return p, false // a library comes under another name

@@ -62,7 +62,7 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 			return
 		}
 	}
-	isPart := own.RPM != nil && !own.whole && (t.Relation == api.RelationSame || t.Relation == api.RelationRenamed)
+	isPart := own.RPM != nil && !own.Whole && (t.Relation == api.RelationSame || t.Relation == api.RelationRenamed)
 	if own.RPM != nil && (!isPart || there == lookup.Nowhere) { // its own name is more than what has a part of it
 		p.Found = course.ByDebian
 		if isPart {
@@ -84,11 +84,9 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 		}
 		return
 	}
-	if h.Target.RPM.MayHaveLost(r) {
-		if later, gone := h.became(*p, r); gone {
-			*p = later
-			return
-		}
+	if later, gone := h.became(*p, r); gone {
+		*p = later
+		return
 	}
 	switch {
 	case there == lookup.Nowhere && h.lacks(r):
@@ -120,6 +118,30 @@ func (h *Path) byDebian(p *course.Course, t record.Trail) bool {
 	return false
 }
 
+// asDebianHasIt answers for an rpm that no list near the target has, by its own name, with the
+// name that the package of Debian would have there, which it is, where a list has that.
+func (h *Path) asDebianHasIt(p *course.Course, r *lookup.RPM) bool {
+	if p.Found != course.ByName || len(p.Names) == 0 || h.presenceOf(p.Names) != lookup.Nowhere {
+		return false
+	}
+	t, ok := h.RPMTrail(r)
+	if !ok || len(t.Targets) != 1 || t.Relation != api.RelationSame && t.Relation != api.RelationRenamed {
+		return false
+	}
+	for name := range strings.SplitSeq(t.Targets[0], "|") {
+		deb, ok := h.Tables.Stable().Find(name)
+		own := course.Course{Source: deb}
+		if !ok || deb.IsLibrary() || !h.ownBefore(&own) {
+			continue
+		}
+		own.Source, own.Relation, own.Found, own.Confidence = p.Source, api.RelationRenamed, course.ByDebianName, min(t.Confidence, course.Unsure) // two guesses make nobody sure
+		own.Settle(p.Source.Name)
+		*p = own
+		return true
+	}
+	return false
+}
+
 // underItsName answers with the name that an rpm has, if one is known: one that its
 // canonical alone leads back to, which may not be spelt so, where a list has it.
 func (h *Path) underItsName(p *course.Course, confidence float64) {
@@ -132,7 +154,7 @@ func (h *Path) underItsName(p *course.Course, confidence float64) {
 
 // ownName is the rpm of the target's line for the first package of Debian that
 // has one, which is named with its alternatives.
-func (h *Path) ownName(targets []string, strictly bool) (own counterpart, alternatives []string, name string) {
+func (h *Path) ownName(targets []string, strictly bool) (own course.Counterpart, alternatives []string, name string) {
 	for i := range targets {
 		alternatives = record.Alternatives(targets, i)
 		for _, name = range alternatives {

@@ -40,10 +40,22 @@ func (h *Path) presenceOf(names []string) (least lookup.Presence) {
 // Evidence is how a course was found, to what, and how the index knows that the
 // target has it.
 func (h *Path) Evidence(p course.Course) string {
-	if len(p.Names) == 0 {
-		return p.Found + ", " + string(p.Relation)
+	if len(p.Names) == 0 && h.ownThere(&p) != "" {
+		return course.Evidence(course.ByList, lookup.InList)
 	}
-	return p.Found + ", " + string(h.presenceOf(p.Names))
+	if len(p.Names) == 0 {
+		return course.Evidence(p.Found, lookup.Presence(p.Relation))
+	}
+	return course.Evidence(foundBy(h.Source, &p), h.presenceOf(p.Names))
+}
+
+// foundBy is how a course was found, as it is measured: an rpm whose name its canonical
+// leads back to keeps its own, which no rules had to guess.
+func foundBy(source *lookup.Release, p *course.Course) string {
+	if p.Found == course.ByGuess && source.RPM != nil && len(p.Names) == 1 && p.Names[0] == p.Source.Name {
+		return course.ByName
+	}
+	return p.Found
 }
 
 // weigh gives a course the confidence that its evidence deserves. Names that the
@@ -58,7 +70,7 @@ func (h *Path) weigh(p *course.Course) {
 	}
 	stated := p.Found == course.ByRow
 	if own := h.ownThere(p); own != "" {
-		*p = course.Course{Source: p.Source, Relation: api.RelationRenamed, Confidence: listedGuess, Names: []string{own}, Found: course.ByGuess, Methods: p.Methods}
+		*p = course.Course{Source: p.Source, Relation: api.RelationRenamed, Confidence: listedGuess, Names: []string{own}, Found: course.ByList, Methods: p.Methods}
 		if stated {
 			p.Confidence = course.Unsure // which of the two is right, a person must say
 		}
@@ -85,24 +97,22 @@ func losesHeaders(p *course.Course) bool {
 }
 
 // weighed is the confidence of a course across families by how often such answers were
-// measured right: sure where the target's list has the names and that is often enough.
-// Within a family, and where nothing was measured, the rules say.
+// measured right: sure only where the target's list has the names. Within a family, and where
+// nothing was measured, the rules say.
 func (h *Path) weighed(p *course.Course, known lookup.Presence) float64 {
-	across := h.Source.Release.Family != h.Target.Release.Family
-	var r course.Rate
-	var ok bool
-	if across {
-		r, ok = h.Rates.Of(p.Found, string(known))
+	claim, measured := p.Confidence, false
+	if h.Source.Release.Family != h.Target.Release.Family {
+		claim, measured = h.Rates.Claim(foundBy(h.Source, p), string(known))
 	}
 	switch {
-	case known == lookup.InList && (!across || !ok || p.Confidence < course.SureConfidence && p.Found != course.ByGuess):
+	case known == lookup.InList && (!measured || p.Confidence < course.SureConfidence && p.Found != course.ByGuess):
 		return p.Confidence // the rules have a doubt of their own
-	case !across || !ok:
+	case !measured:
 		return min(p.Confidence, course.Unsure)
-	case known == lookup.InList && r.Sure():
-		return r.Claim()
+	case known == lookup.InList:
+		return claim
 	}
-	return min(r.Claim(), course.Unsure)
+	return min(claim, course.Unsure)
 }
 
 // ownThere is the name of what is said to be lost, where the target's list has a package
@@ -145,11 +155,11 @@ func (h *Path) isUnheard(p *course.Course, name string, known bool) bool {
 	if !later || to.Level < record.WholeLists || to.Lists() || known || len(p.Methods) > 0 {
 		return false
 	}
-	return h.byPattern(name) == ""
+	return byPattern(h.Tables, name) == ""
 }
 
 // byPattern is the vendor whose packages are called like an rpm; empty where nobody's are.
-func (h *Path) byPattern(name string) (vendor string) {
-	x := &lookup.Names{Tables: h.Tables, Line: "el"}
+func byPattern(tables *lookup.Tables, name string) (vendor string) {
+	x := &lookup.Names{Tables: tables, Line: "el"}
 	return x.Vendor(name)
 }

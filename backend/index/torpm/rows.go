@@ -68,13 +68,11 @@ func (h *Path) arriveAtRPM(p *course.Course, alternatives string) {
 	if h.Target.RPM.Lists() {
 		return // its own list is whole
 	}
-	if h.Target.RPM.MayHaveLost(best) {
-		later, gone := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best)
-		if gone {
-			p.Relation, p.Confidence = later.Relation, later.Confidence
-			*p = p.With(later.Names)
-			return
-		}
+	later, gone := h.became(course.Course{Names: []string{best.Name}, Relation: p.Relation, Confidence: p.Confidence}, best)
+	if gone {
+		p.Relation, p.Confidence = later.Relation, later.Confidence
+		*p = p.With(later.Names)
+		return
 	}
 	p.Confidence *= course.Listless
 	*p = p.With([]string{best.Name})

@@ -37,7 +37,7 @@ func (h *Path) namedInRPM(p *course.Course, canonical string) {
 	if h.knownToRPM(p, canonical) {
 		return
 	}
-	if vendor, ok := h.vendorRow(p.Source.Name); ok {
+	if vendor, ok := vendorRow(h.Tables, p.Source.Name); ok {
 		h.vendorToRPM(p, vendor)
 		return
 	}
@@ -47,8 +47,8 @@ func (h *Path) namedInRPM(p *course.Course, canonical string) {
 }
 
 // vendorRow is the row of a package of another vendor.
-func (h *Path) vendorRow(name string) (rpm.Guess, bool) {
-	x := &lookup.Names{Tables: h.Tables}
+func vendorRow(tables *lookup.Tables, name string) (rpm.Guess, bool) {
+	x := &lookup.Names{Tables: tables}
 	g, ok := x.Derivative(name)
 	return g, ok && rpm.IsVendor(g.Method)
 }
@@ -113,12 +113,12 @@ func (h *Path) knownToRPM(p *course.Course, canonical string) bool {
 		return true
 	}
 	by, found := h.Seen.By(h.Target, canonical)
-	named := counterpart{RPM: by}
+	named := course.Counterpart{RPM: by}
 	confidence, way := record.RowConfidence, course.ByCanonical
 	if !found {
 		named, found = h.reverse(p.Source.Name, false)
 		confidence, way = record.LineageConfidence, course.ByPart
-		if named.whole {
+		if named.Whole {
 			way = course.ByReverse
 		}
 	}
@@ -127,18 +127,24 @@ func (h *Path) knownToRPM(p *course.Course, canonical string) bool {
 	}
 	p.Found = way
 	h.rpm(p, named, confidence)
-	if p.Found == course.ByPart && h.ownBeforePart(p) {
+	if (p.Found == course.ByPart || h.nobodyHas(p)) && h.ownBefore(p) {
 		return true
 	}
-	if named.among && p.Relation == api.RelationMerged {
+	if named.Among && p.Relation == api.RelationMerged {
 		p.Confidence = min(p.Confidence, course.PartConfidence)
 	}
 	return true
 }
 
-// ownBeforePart answers with the name that a package of Debian would have, where a list
-// has that: it is more than an rpm which has a part of it.
-func (h *Path) ownBeforePart(p *course.Course) bool {
+// nobodyHas reports whether the rpm of a canonical is in no list near the target: it is what
+// another line calls it.
+func (h *Path) nobodyHas(p *course.Course) bool {
+	return p.Found == course.ByCanonical && len(p.Names) > 0 && h.presenceOf(p.Names) == lookup.Nowhere
+}
+
+// ownBefore answers with the name that a package of Debian would have, where a list has that:
+// it is more than an rpm which has a part of it, or which no list has.
+func (h *Path) ownBefore(p *course.Course) bool {
 	own := course.Course{Source: p.Source}
 	h.guessRPM(&own)
 	if h.spell(&own); len(own.Names) == 0 || h.presenceOf(own.Names) == lookup.Nowhere {

@@ -31,7 +31,8 @@ func Between(ix *lookup.Tables, from, to *lookup.Release) *Path {
 		h.NoList = noCounterparts(to.Release)
 	}
 	if to.Nearest != nil {
-		h.NoList = "The index has no list of " + to.Slug + "; the answer is that of " + to.Nearest.Slug + ", which is nearest to it."
+		h.NoList = "The index has no list of " + to.Slug + "; the answer is that of " + to.Nearest.Slug + ", which is nearest to it. " +
+			"A list of your own mirror makes it sure: svc admin index build --apt URL --release " + to.Slug + " --out FILE, then --index FILE."
 	}
 	if from.Foreign() || to.Foreign() || h.Crosses() {
 		return h
@@ -215,8 +216,8 @@ func (h *Path) Present(canonical string, of *course.Course) (api.Translation, er
 		targets, packages = nil, []api.TargetPackage{}
 	}
 	if p.Confidence < course.SureConfidence {
-		if r, ok := h.Rates.Of(p.Evidence(), course.Whole); ok {
-			p.Confidence = min(p.Confidence, r.Claim())
+		if claim, ok := h.Rates.Claim(p.Evidence(), course.Whole); ok {
+			p.Confidence = min(p.Confidence, claim)
 		}
 	}
 	t := api.Translation{
@@ -234,8 +235,8 @@ func (h *Path) trust(p *course.Course) {
 	if h.Source.RPM == nil || len(p.Names) == 0 || p.Confidence < course.Undoubted {
 		return
 	}
-	if r, ok := h.Rates.Of(p.Evidence(), course.Whole); ok && r.Sure() {
-		p.Confidence = r.Claim()
+	if claim, ok := h.Rates.Claim(p.Evidence(), course.Whole); ok {
+		p.Confidence = claim
 	}
 }
 

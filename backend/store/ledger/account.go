@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -15,9 +14,7 @@ import (
 const AccountColumns = "id, name, plan, unlimited, free_quota, vm_limit, disabled, billable_vms, version, created_at"
 
 func ScanAccount(r Row) (a store.Account, err error) {
-	var created int64
-	err = r.Scan(&a.ID, &a.Name, &a.Plan, &a.Unlimited, &a.FreeQuota, &a.VMLimit, &a.Disabled, &a.Used, &a.Version, &created)
-	a.CreatedAt = TimeOf(created)
+	err = r.Scan(&a.ID, &a.Name, &a.Plan, &a.Unlimited, &a.FreeQuota, &a.VMLimit, &a.Disabled, &a.Used, &a.Version, at(&a.CreatedAt))
 	return a, err
 }
 
@@ -111,7 +108,9 @@ func (s *Ledger) Statement(ctx context.Context, account int64, p store.Page) (ou
 			var since int64
 			var pool string
 			err = r.Scan(&l.VM, &since, &l.Source, &l.Kind, &pool)
-			l.Pool = pointer(Null(pool))
+			if pool != "" {
+				l.Pool = &pool
+			}
 			l.Since, l.Kind = license.Day(TimeOf(since)), license.SeatKind(l.Kind)
 			instants = append(instants, since)
 			return l, err
@@ -157,9 +156,8 @@ func (s *Ledger) Usage(ctx context.Context, account int64, p store.Page) (api.Us
 	var instants []int64
 	all, err := Collect(ctx, s.Read, func(r Row) (e api.UsageEvent, err error) {
 		var at int64
-		var target sql.NullString
-		err = r.Scan(&e.ID, &e.Kind, &e.VM, &e.Source, &target, &at)
-		e.Target, e.At = pointer(target), stamp(TimeOf(at))
+		err = r.Scan(&e.ID, &e.Kind, &e.VM, &e.Source, &e.Target, &at)
+		e.At = stamp(TimeOf(at))
 		instants = append(instants, at)
 		return e, err
 	}, s.History, account, p.Start(math.MaxInt64), p.Limit+1, p.Offset)

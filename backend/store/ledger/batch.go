@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"svc/backend/license"
+	"svc/backend/sliced"
 	"svc/backend/store"
 )
 
@@ -96,7 +97,7 @@ func NewBatch(entries []*Entry) *Batch {
 
 // Commands are the entries that are to be decided.
 func (b *Batch) Commands() []*Entry {
-	return Filter(b.Entries, func(e *Entry) bool { return e.Kind != "" })
+	return sliced.Filter(b.Entries, func(e *Entry) bool { return e.Kind != "" })
 }
 
 // Decide decides the entries in their order.
@@ -204,14 +205,4 @@ func Column[T, V any](rows []T, get func(T) V) []V {
 		vs[i] = get(r)
 	}
 	return vs
-}
-
-// Filter is those of the rows that are wanted.
-func Filter[T any](rows []T, want func(T) bool) (some []T) {
-	for _, r := range rows {
-		if want(r) {
-			some = append(some, r)
-		}
-	}
-	return some
 }

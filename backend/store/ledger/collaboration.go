@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 
@@ -13,16 +12,12 @@ import (
 const findingColumns = "id, kind, title, body, release, redactions, created_at, updated_at, resolved_at"
 
 func scanFinding(r Row) (f api.Finding, err error) {
-	var release sql.NullString
 	var redactions string
-	var created, updated int64
-	var resolved sql.NullInt64
-	if err := r.Scan(&f.ID, &f.Kind, &f.Title, &f.Body, &release, &redactions, &created, &updated, &resolved); err != nil {
+	if err := r.Scan(&f.ID, &f.Kind, &f.Title, &f.Body, &f.Release, &redactions, at(&f.CreatedAt), at(&f.UpdatedAt), at(&f.ResolvedAt)); err != nil {
 		return f, err
 	}
-	f.Release, f.CreatedAt, f.UpdatedAt, f.ResolvedAt = pointer(release), stamp(TimeOf(created)), stamp(TimeOf(updated)), stampOf(resolved)
 	f.Status = "open"
-	if resolved.Valid {
+	if f.ResolvedAt != nil {
 		f.Status = "fixed"
 	}
 	return f, json.Unmarshal([]byte(redactions), &f.Redactions)
@@ -103,16 +98,12 @@ func (s *Ledger) ResolveFinding(ctx context.Context, id int64, channel string) (
 const questionColumns = "id, question, answer, redactions, created_at, answered_at"
 
 func scanQuestion(r Row) (q api.Question, err error) {
-	var answer sql.NullString
 	var redactions string
-	var created int64
-	var answered sql.NullInt64
-	if err := r.Scan(&q.ID, &q.Question, &answer, &redactions, &created, &answered); err != nil {
+	if err := r.Scan(&q.ID, &q.Question, &q.Answer, &redactions, at(&q.CreatedAt), at(&q.AnsweredAt)); err != nil {
 		return q, err
 	}
-	q.Answer, q.CreatedAt, q.AnsweredAt = pointer(answer), stamp(TimeOf(created)), stampOf(answered)
 	q.Status = "open"
-	if answer.Valid {
+	if q.Answer != nil {
 		q.Status = "answered"
 	}
 	return q, json.Unmarshal([]byte(redactions), &q.Redactions)
@@ -170,9 +161,7 @@ func (s *Ledger) AnswerQuestion(ctx context.Context, id int64, answer string) (q
 // Releases implements store.Store.
 func (s *Ledger) Releases(ctx context.Context) ([]api.Release, error) {
 	return Collect(ctx, s.Read, func(r Row) (v api.Release, err error) {
-		var published int64
-		err = r.Scan(&v.Tag, &v.Channel, &v.Notes, &published)
-		v.PublishedAt = stamp(TimeOf(published))
+		err = r.Scan(&v.Tag, &v.Channel, &v.Notes, at(&v.PublishedAt))
 		return v, err
 	}, "SELECT tag, channel, notes, published_at FROM releases WHERE published_at IS NOT NULL ORDER BY published_at DESC, tag DESC")
 }
@@ -180,10 +169,7 @@ func (s *Ledger) Releases(ctx context.Context) ([]api.Release, error) {
 // Keys implements store.Store.
 func (s *Ledger) Keys(ctx context.Context) ([]api.Key, error) {
 	return Collect(ctx, s.Read, func(r Row) (k api.Key, err error) {
-		var created int64
-		var retired sql.NullInt64
-		err = r.Scan(&k.KeyID, &k.Algorithm, &k.PEM, &created, &retired)
-		k.CreatedAt, k.RetiredAt = stamp(TimeOf(created)), stampOf(retired)
+		err = r.Scan(&k.KeyID, &k.Algorithm, &k.PEM, at(&k.CreatedAt), at(&k.RetiredAt))
 		return k, err
 	}, "SELECT key_id, algorithm, pem, created_at, retired_at FROM keys ORDER BY created_at, key_id")
 }

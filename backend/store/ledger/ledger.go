@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"svc/backend/api"
@@ -230,18 +231,31 @@ func TimeOf(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 // Null is a column that is empty where the string is.
 func Null(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// pointer is nil where the column is empty.
-func pointer(s sql.NullString) *string {
-	if !s.Valid {
-		return nil
-	}
-	return &s.String
-}
+// instant scans a column of microseconds into a time, or what lists show of one; of
+// none it sets nothing.
+type instant[T time.Time | *time.Time | string | *string] struct{ to *T }
 
-// stampOf is how lists show an instant that may not be there.
-func stampOf(micros sql.NullInt64) *string {
-	if !micros.Valid {
+func at[T time.Time | *time.Time | string | *string](to *T) sql.Scanner { return instant[T]{to} }
+
+// Scan implements sql.Scanner.
+func (i instant[T]) Scan(column any) error {
+	micros, ok := column.(int64)
+	switch {
+	case column == nil:
 		return nil
+	case !ok:
+		return fmt.Errorf("%v is no instant", column)
 	}
-	return new(stamp(TimeOf(micros.Int64)))
+	at := TimeOf(micros)
+	switch to := any(i.to).(type) {
+	case *time.Time:
+		*to = at
+	case **time.Time:
+		*to = &at
+	case *string:
+		*to = stamp(at)
+	case **string:
+		*to = new(stamp(at))
+	}
+	return nil
 }

@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"time"
 
 	"svc/backend/api"
 	"svc/backend/license"
@@ -119,19 +117,9 @@ func (s *Ledger) CreateToken(ctx context.Context, actor string, account int64, h
 // Tokens implements store.Operator.
 func (s *Ledger) Tokens(ctx context.Context, account int64) ([]store.Token, error) {
 	return Collect(ctx, s.Read, func(r Row) (k store.Token, err error) {
-		var created int64
-		var disabled sql.NullInt64
-		err = r.Scan(&k.ID, &k.AccountID, &created, &disabled)
-		k.CreatedAt, k.DisabledAt = TimeOf(created), instantOf(disabled)
+		err = r.Scan(&k.ID, &k.AccountID, at(&k.CreatedAt), at(&k.DisabledAt))
 		return k, err
 	}, "SELECT id, account_id, created_at, disabled_at FROM tokens WHERE account_id = ? ORDER BY id", account)
-}
-
-func instantOf(micros sql.NullInt64) *time.Time {
-	if !micros.Valid {
-		return nil
-	}
-	return new(TimeOf(micros.Int64))
 }
 
 // DisableToken implements store.Operator.
@@ -222,18 +210,14 @@ func (s *Ledger) PublishRelease(ctx context.Context, actor, tag string) (r store
 }
 
 func scanRelease(row Row) (r store.Release, err error) {
-	var staged, published int64
-	err = row.Scan(&r.Tag, &r.Channel, &r.Notes, &staged, &published)
-	r.StagedAt, r.PublishedAt = TimeOf(staged), new(TimeOf(published))
+	err = row.Scan(&r.Tag, &r.Channel, &r.Notes, at(&r.StagedAt), at(&r.PublishedAt))
 	return r, err
 }
 
 // Audit implements store.Operator.
 func (s *Ledger) Audit(ctx context.Context) ([]store.AuditEntry, error) {
 	return Collect(ctx, s.Read, func(r Row) (e store.AuditEntry, err error) {
-		var at int64
-		err = r.Scan(&at, &e.Actor, &e.Act, &e.Detail)
-		e.At = TimeOf(at)
+		err = r.Scan(at(&e.At), &e.Actor, &e.Act, &e.Detail)
 		return e, err
 	}, "SELECT at, actor, act, detail FROM audit ORDER BY id")
 }

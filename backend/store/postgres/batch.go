@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"svc/backend/sliced"
+
 	"github.com/jackc/pgx/v5"
 
 	"svc/backend/api"
@@ -61,7 +63,7 @@ func (r *recorder) reads(q *pgx.Batch, t *turn, again bool) {
 	each(q, nth(ledger.ScanAccount), func(f found[store.Account]) { t.Account, t.writes = &f.it, int64(f.n) }, lockAndReadIt, r.account)
 	strange := t.Entries
 	if t.remembered = r.known; r.known != nil {
-		strange = ledger.Filter(t.Entries, func(e *entry) bool { return !r.known.Tokens[e.TokenID] })
+		strange = sliced.Filter(t.Entries, func(e *entry) bool { return !r.known.Tokens[e.TokenID] })
 		r.readTokens(q, t, tokensOf(strange))
 	} else {
 		r.readOwner(q, t, tokensOf(strange))
@@ -72,15 +74,15 @@ func (r *recorder) reads(q *pgx.Batch, t *turn, again bool) {
 	}
 	each(q, ledger.Value[int], func(n int) { t.Seated[commands[n-1].Fingerprint] = true }, findSeats, r.account, ledger.Column(commands, fingerprint))
 	// A part of a scan may find the scan's first part, which must not be itself.
-	if known := ledger.Filter(commands, func(e *entry) bool { return again || e.ScanID != "" }); len(known) > 0 {
+	if known := sliced.Filter(commands, func(e *entry) bool { return again || e.ScanID != "" }); len(known) > 0 {
 		each(q, nth(ledger.ScanRecorded), func(f found[store.Outcome]) { t.Recorded[known[f.n-1].RequestID] = f.it },
 			findEvents, r.account, ledger.Column(known, func(e *entry) string { return e.RequestID }))
 	}
-	if scans := ledger.Filter(commands, func(e *entry) bool { return e.ScanID != "" }); len(scans) > 0 {
+	if scans := sliced.Filter(commands, func(e *entry) bool { return e.ScanID != "" }); len(scans) > 0 {
 		each(q, nth(ledger.ScanRecorded), func(f found[store.Outcome]) { t.Scanned[scans[f.n-1].Scan()] = f.it },
 			findScans, r.account, ledger.Column(scans, fingerprint), ledger.Column(scans, func(e *entry) string { return e.ScanID }))
 	}
-	if replays := ledger.Filter(commands, func(e *entry) bool { return e.Replay != nil }); len(replays) > 0 {
+	if replays := sliced.Filter(commands, func(e *entry) bool { return e.Replay != nil }); len(replays) > 0 {
 		each(q, nth(ledger.ScanKept), func(f found[ledger.Kept]) { t.Kept[replays[f.n-1].Replay.Key] = f.it },
 			findReplays, r.account, ledger.Column(replays, func(e *entry) string { return e.Replay.Key }))
 	}
@@ -175,7 +177,7 @@ const (
 func writes(b *ledger.Batch, account int64) *pgx.Batch {
 	q := &pgx.Batch{}
 	at := ledger.Instant(b.Now)
-	if c := ledger.Filter(b.Events, func(e ledger.Event) bool { return e.Decision.Claim }); len(c) > 0 {
+	if c := sliced.Filter(b.Events, func(e ledger.Event) bool { return e.Decision.Claim }); len(c) > 0 {
 		q.Queue(insertSeats, account, texts(c, func(e ledger.Event) string { return e.Fingerprint }),
 			texts(c, func(e ledger.Event) string { return string(e.Kind) }), texts(c, func(e ledger.Event) string { return e.Source.Label() }),
 			ledger.Column(c, func(e ledger.Event) int64 { return b.Seats[e.Fingerprint].Kinds }), texts(c, func(e ledger.Event) string { return e.RequestID }),
@@ -191,7 +193,7 @@ func writes(b *ledger.Batch, account int64) *pgx.Batch {
 			texts(e, func(e ledger.Event) string { return e.HostHint }), at)
 		q.Queue(countWrites, account, b.Claims)
 	}
-	if s := ledger.Filter(slices.Collect(maps.Values(b.Seats)), func(s *ledger.Seat) bool { return !s.Claimed }); len(s) > 0 {
+	if s := sliced.Filter(slices.Collect(maps.Values(b.Seats)), func(s *ledger.Seat) bool { return !s.Claimed }); len(s) > 0 {
 		q.Queue(upsertSeats, account, texts(s, func(s *ledger.Seat) string { return s.Fingerprint }),
 			texts(s, func(s *ledger.Seat) string { return string(s.Kind) }), texts(s, func(s *ledger.Seat) string { return s.Source.Label() }),
 			ledger.Column(s, func(s *ledger.Seat) int64 { return s.Kinds }), texts(s, func(s *ledger.Seat) string { return s.RequestID }), at)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 
+	"svc/backend/sliced"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -141,7 +143,7 @@ func (r *recorder) stream(tasks []*task) (failed []*turn) {
 	for turns := 0; t != nil; turns++ {
 		var next *turn
 		if next, err = r.pass(conn.Conn, done, t, turns < maxTurns); err != nil {
-			failed, next = ledger.Filter([]*turn{t, next}, func(t *turn) bool { return t != nil && !t.committed }), nil
+			failed, next = sliced.Filter([]*turn{t, next}, func(t *turn) bool { return t != nil && !t.committed }), nil
 		}
 		done, t = t, next
 	}

@@ -62,11 +62,9 @@ func (p Commands) account(ctx context.Context) error {
 func (p Commands) vms(ctx context.Context, page api.Page) error {
 	l, err := call(ctx, p.Program, api.GetVMs, page)
 	return p.Answer(l, err, func(w *program.View) {
-		rows := [][]string{{"VM", "LICENSED SINCE", "LAST SEEN", "KINDS"}}
-		for _, v := range l.VMs {
-			rows = append(rows, []string{v.VM, v.FirstBillableAt, v.LastSeenAt, strings.Join(v.Kinds, ", ")})
-		}
-		w.Table(rows)
+		program.List(w, []string{"VM", "LICENSED SINCE", "LAST SEEN", "KINDS"}, l.VMs, func(v api.VM) []string {
+			return []string{v.VM, v.FirstBillableAt, v.LastSeenAt, strings.Join(v.Kinds, ", ")}
+		})
 		more(w, l.HasMore, l.Offset+l.Count)
 	})
 }
@@ -74,11 +72,9 @@ func (p Commands) vms(ctx context.Context, page api.Page) error {
 func (p Commands) usageHistory(ctx context.Context, page api.Page) error {
 	h, err := call(ctx, p.Program, api.GetUsage, page)
 	return p.Answer(h, err, func(w *program.View) {
-		rows := [][]string{{"AT", "KIND", "VM", "SOURCE", "TARGET"}}
-		for _, e := range h.Events {
-			rows = append(rows, []string{e.At, string(e.Kind), e.VM, e.Source, program.OrDash(e.Target)})
-		}
-		w.Table(rows)
+		program.List(w, []string{"AT", "KIND", "VM", "SOURCE", "TARGET"}, h.Events, func(e api.UsageEvent) []string {
+			return []string{e.At, string(e.Kind), e.VM, e.Source, program.OrDash(e.Target)}
+		})
 		more(w, h.HasMore, h.Offset+h.Count)
 	})
 }
@@ -95,11 +91,9 @@ func (p Commands) capacity(ctx context.Context) error {
 			return
 		}
 		w.Line("%s licensed; room for %d free, %d by licence, %d by proof of value", assess.Plural(c.BillableVMsUsed, "machine"), c.FreeQuota, c.LicensedSeats, c.ActivePOVSeats)
-		rows := [][]string{}
-		for _, t := range c.Terms {
-			rows = append(rows, []string{t.Kind, program.OrDash(t.Source), fmt.Sprint(t.Seats), t.ValidFrom + " to " + t.ValidUntil, program.OrDash(t.Note)})
-		}
-		w.Table(rows)
+		program.List(w, nil, c.Terms, func(t api.Term) []string {
+			return []string{t.Kind, program.OrDash(t.Source), fmt.Sprint(t.Seats), t.ValidFrom + " to " + t.ValidUntil, program.OrDash(t.Note)}
+		})
 	})
 }
 

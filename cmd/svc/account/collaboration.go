@@ -51,11 +51,9 @@ func (p Commands) oneOrAll(one func(context.Context, collaboration.ByID) error, 
 }
 
 func viewReported(w *program.View, findings []collaboration.FindingLine) {
-	rows := [][]string{{"ID", "KIND", "STATUS", "RELEASE", "UPDATED", "TITLE"}}
-	for _, f := range findings {
-		rows = append(rows, []string{fmt.Sprint(f.ID), string(f.Kind), f.Status, program.OrNone(f.Release), f.UpdatedAt, f.Title})
-	}
-	w.Table(rows)
+	program.List(w, []string{"ID", "KIND", "STATUS", "RELEASE", "UPDATED", "TITLE"}, findings, func(f collaboration.FindingLine) []string {
+		return []string{fmt.Sprint(f.ID), string(f.Kind), f.Status, program.OrNone(f.Release), f.UpdatedAt, f.Title}
+	})
 }
 
 func nextPage(w *program.View, cursor string) {
@@ -84,11 +82,9 @@ func viewText(w *program.View, text string) {
 func (p Commands) exportFindings(ctx context.Context) error {
 	r, err := collaboration.ExportCollaboration(ctx, p.ToolEnv(), collaboration.ExportInput{})
 	return p.Answer(r, err, func(w *program.View) {
-		rows := [][]string{{"ID", "STATUS", "RELEASE", "CREATED", "RESOLVED", "TITLE"}}
-		for _, f := range r.Findings {
-			rows = append(rows, []string{fmt.Sprint(f.ID), f.Status, program.OrNone(f.Release), f.CreatedAt, program.OrNone(f.ResolvedAt), f.Title})
-		}
-		w.Table(rows)
+		program.List(w, []string{"ID", "STATUS", "RELEASE", "CREATED", "RESOLVED", "TITLE"}, r.Findings, func(f collaboration.ExportedFinding) []string {
+			return []string{fmt.Sprint(f.ID), f.Status, program.OrNone(f.Release), f.CreatedAt, program.OrNone(f.ResolvedAt), f.Title}
+		})
 	})
 }
 
@@ -100,11 +96,9 @@ func (p Commands) Questions() *ffcli.Command {
 	return p.Command(fs, "svc questions [ID]", "list the questions that this account asked, or show one", p.oneOrAll(p.question, func(ctx context.Context) error {
 		l, err := collaboration.ListQuestions(ctx, p.ToolEnv(), in)
 		return p.Answer(l, err, func(w *program.View) {
-			rows := [][]string{{"ID", "STATUS", "ASKED", "QUESTION"}}
-			for _, q := range l.Questions {
-				rows = append(rows, []string{fmt.Sprint(q.ID), q.Status, q.CreatedAt, strings.ReplaceAll(q.Question, "\n", " ")})
-			}
-			w.Table(rows)
+			program.List(w, []string{"ID", "STATUS", "ASKED", "QUESTION"}, l.Questions, func(q collaboration.QuestionLine) []string {
+				return []string{fmt.Sprint(q.ID), q.Status, q.CreatedAt, strings.ReplaceAll(q.Question, "\n", " ")}
+			})
 			nextPage(w, l.NextCursor)
 		})
 	}))

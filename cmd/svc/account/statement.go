@@ -88,11 +88,9 @@ func viewStatement(w *program.View, s api.Statement) {
 		{"period", program.OrDash(s.PeriodFrom) + " to " + program.OrDash(s.PeriodUntil)},
 		{"renewal", program.OrDash(s.RenewsOn)},
 	})
-	rows := [][]string{{"VM", "SINCE", "SOURCE", "CLAIMED BY", "TAKEN FROM"}}
-	for _, l := range s.Lines {
-		rows = append(rows, []string{l.VM, l.Since, l.Source, string(l.Kind), program.OrDash(l.Pool)})
-	}
-	w.Table(rows)
+	program.List(w, []string{"VM", "SINCE", "SOURCE", "CLAIMED BY", "TAKEN FROM"}, s.Lines, func(l api.StatementLine) []string {
+		return []string{l.VM, l.Since, l.Source, string(l.Kind), program.OrDash(l.Pool)}
+	})
 	if s.NextCursor != "" {
 		w.Line("more: --cursor %s", s.NextCursor)
 	}

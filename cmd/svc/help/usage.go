@@ -12,6 +12,8 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 	"golang.org/x/term"
+
+	"svc/backend/sliced"
 )
 
 // Widths of help, in characters.
@@ -171,10 +173,7 @@ func describeFlags(t Document, fs *flag.FlagSet) {
 		}
 	}
 	list("FLAGS", own)
-	var every []*flag.Flag
-	for _, name := range everyFlag {
-		every = append(every, fs.Lookup(name))
-	}
+	every := sliced.Map(everyFlag, fs.Lookup)
 	list("FLAGS OF EVERY COMMAND", every)
 }
 

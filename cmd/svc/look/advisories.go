@@ -18,6 +18,7 @@ import (
 	"svc/backend/advisory"
 	"svc/backend/firstuse"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 )
@@ -58,9 +59,7 @@ func (p Commands) updateFeed(ctx context.Context, u feedUpdate) error {
 		if err != nil {
 			return err
 		}
-		for _, e := range ecosystems {
-			u.sources = append(u.sources, strings.TrimSuffix(u.mirror, "/")+"/"+url.PathEscape(e)+"/all.zip")
-		}
+		u.sources = append(u.sources, sliced.Map(ecosystems, func(e string) string { return strings.TrimSuffix(u.mirror, "/") + "/" + url.PathEscape(e) + "/all.zip" })...)
 	}
 	if err := os.MkdirAll(p.Paths.DataDir, 0o700); err != nil {
 		return fmt.Errorf("making the data directory: %w", err)
@@ -91,12 +90,10 @@ func exportsOf(names []string) ([]string, error) {
 // viewUpdate says what the feed has, and how old the newest advisory of each release is.
 func viewUpdate(w *program.View, r *advisory.Report, now time.Time) {
 	w.Line("%d advisories for %s. The feed is used from now on.", r.Read-r.Withdrawn, assess.Plural(len(r.Releases), "release"))
-	rows := [][]string{}
-	for _, name := range slices.Sorted(maps.Keys(r.Releases)) {
+	program.List(w, nil, slices.Sorted(maps.Keys(r.Releases)), func(name string) []string {
 		s := r.Releases[name]
-		rows = append(rows, []string{name, Advisories(s.Advisories), "newest " + age(s.UpdatedAt, now)})
-	}
-	w.Table(rows)
+		return []string{name, Advisories(s.Advisories), "newest " + age(s.UpdatedAt, now)}
+	})
 	if r.Rejected > 0 {
 		w.Line("%s of the source could not be read; `svc admin advisories build` names them.", assess.Plural(r.Rejected, "document"))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -82,10 +83,10 @@ func inhibited(findings []assess.Finding) bool {
 func viewAssessment(w *program.View, r *assessment.Result) {
 	a := &r.Assessment
 	total := func(name string, n int) int { return max(n, r.Total[name]) }
-	chosen := count(a.Packages, func(p assess.Package) bool { return p.Manual })
-	enabled := count(a.Services, func(u assess.Unit) bool { return u.State == "enabled" })
-	local := count(a.Services, func(u assess.Unit) bool { return u.Local })
-	people := count(a.Users, func(u assess.User) bool { return !u.System })
+	chosen := sliced.Count(a.Packages, func(p assess.Package) bool { return p.Manual })
+	enabled := sliced.Count(a.Services, func(u assess.Unit) bool { return u.State == "enabled" })
+	local := sliced.Count(a.Services, func(u assess.Unit) bool { return u.Local })
+	people := sliced.Count(a.Users, func(u assess.User) bool { return !u.System })
 	w.Line("%s (%s), %s", a.System.Name, a.Release, a.System.Architecture)
 	w.Table([][]string{
 		{"host", a.System.Hostname},
@@ -189,16 +190,6 @@ func packagesLine(total, shown, chosen int) string {
 	return fmt.Sprintf("%d, %d chosen by a person", total, chosen)
 }
 
-// count is how many of all counts takes.
-func count[T any](all []T, counts func(T) bool) (n int) {
-	for _, one := range all {
-		if counts(one) {
-			n++
-		}
-	}
-	return n
-}
-
 func configLine(files []assess.ConfigFile) string {
 	counts := map[assess.ConfigState]int{}
 	for _, f := range files {
@@ -211,17 +202,9 @@ func configLine(files []assess.ConfigFile) string {
 }
 
 func runtimeLine(runtimes []assess.Runtime) string {
-	names := []string{}
-	for _, r := range runtimes {
-		names = append(names, strings.TrimSpace(r.Language+" "+r.Version))
-	}
-	return program.OrNone(strings.Join(slices.Compact(names), ", "))
+	return program.OrNone(strings.Join(slices.Compact(sliced.Map(runtimes, func(r assess.Runtime) string { return strings.TrimSpace(r.Language + " " + r.Version) })), ", "))
 }
 
 func databaseLine(databases []assess.Database) string {
-	names := []string{}
-	for _, d := range databases {
-		names = append(names, d.Engine+" "+d.Version)
-	}
-	return program.OrNone(strings.Join(names, ", "))
+	return program.OrNone(strings.Join(sliced.Map(databases, func(d assess.Database) string { return d.Engine + " " + d.Version }), ", "))
 }

@@ -3,7 +3,6 @@ package look
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
@@ -136,23 +136,15 @@ func (p Commands) printScan(format string, r *cvescan.Result) error {
 	subject := exposure.Subject{Release: r.Release, Database: databaseOf(r.Release), Tool: p.Version, Warnings: r.Warnings}
 	switch format {
 	case "sarif":
-		return p.encode(exposure.NewSARIF(subject, r.Matches))
+		return p.PrintJSON(exposure.NewSARIF(subject, r.Matches))
 	case "cyclonedx-vex":
-		return p.encode(exposure.NewVEX(subject, r.Matches, time.Now()))
+		return p.PrintJSON(exposure.NewVEX(subject, r.Matches, time.Now()))
 	case "json":
-		return p.encode(r)
+		return p.PrintJSON(r)
 	}
 	w := p.View()
 	viewScan(w, r)
 	return w.Err
-}
-
-// encode prints a document as JSON.
-func (p Commands) encode(v any) error {
-	e := json.NewEncoder(visible.JSONWriter(p.Stdout))
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // databaseOf is where a release keeps its package database.
@@ -222,10 +214,7 @@ func byAdvisory(matches []api.CVEMatch) (groups [][]api.CVEMatch) {
 // some names the first packages of a group.
 func some(group []api.CVEMatch) string {
 	const most = 2
-	names := []string{}
-	for _, m := range group[:min(most, len(group))] {
-		names = append(names, m.Package)
-	}
+	names := sliced.Map(group[:min(most, len(group))], func(m api.CVEMatch) string { return m.Package })
 	if len(group) > most {
 		names = append(names, fmt.Sprintf("+%d", len(group)-most))
 	}
@@ -233,10 +222,7 @@ func some(group []api.CVEMatch) string {
 }
 
 func remedy(m api.CVEMatch) string {
-	if m.FixedVersion != "" {
-		return m.FixedVersion
-	}
-	return strings.ReplaceAll(m.Status, "_", " ")
+	return cmp.Or(m.FixedVersion, strings.ReplaceAll(m.Status, "_", " "))
 }
 
 func viewChange(w *program.View, r *cvescan.Result) {

@@ -11,6 +11,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -107,23 +108,19 @@ func (c *ReadinessCall) members() (members []machine.Member, err error) {
 		return nil, exit.Usagef("name the machines by --hosts FILE, --images DIR or --roots DIR; nothing was done: see `svc readiness -h`")
 	}
 	listed, err := c.Machines()
-	for _, m := range listed {
-		members = append(members, m.Member())
-	}
+	members = append(members, sliced.Map(listed, several.Listed.Member)...)
 	return machine.Distinct(members), err
 }
 
 // viewFleet is one target's answer.
 func viewFleet(w *program.View, d *fleet.Document, out string) {
-	rows := [][]string{{"MACHINE", "RELEASE", "VERDICT", "WAVE", "WHAT"}}
-	for _, m := range d.Machines {
+	program.List(w, []string{"MACHINE", "RELEASE", "VERDICT", "WAVE", "WHAT"}, d.Machines, func(m fleet.Machine) []string {
 		wave := ""
 		if m.Wave > 0 {
 			wave = fmt.Sprint(m.Wave)
 		}
-		rows = append(rows, []string{m.Name, m.Source, strings.ToUpper(string(m.Verdict)), wave, m.Why()})
-	}
-	w.Table(rows)
+		return []string{m.Name, m.Source, strings.ToUpper(string(m.Verdict)), wave, m.Why()}
+	})
 	w.Title("%s to %s: %d ready, %d with work, %d blocked, %d could not be read", assess.Plural(d.Totals.Machines, "machine"), d.Target, d.Totals.Ready, d.Totals.Work, d.Totals.Blocked, d.Totals.Unreadable)
 	w.Line("%s", d.Cost.Line())
 	for _, wave := range d.Waves {
@@ -154,21 +151,13 @@ func viewFirst[T any](w *program.View, title string, all []T, line func(T)) {
 
 // viewFleets compares targets.
 func viewFleets(w *program.View, documents []*fleet.Document, out string) {
-	rows := [][]string{{"TARGET", "READY", "WORK", "BLOCKED", "UNREADABLE"}}
-	for _, d := range documents {
-		rows = append(rows, []string{d.Target, fmt.Sprint(d.Totals.Ready), fmt.Sprint(d.Totals.Work), fmt.Sprint(d.Totals.Blocked), fmt.Sprint(d.Totals.Unreadable)})
-	}
-	w.Table(rows)
-	header := []string{"MACHINE"}
-	for _, d := range documents {
-		header = append(header, strings.ToUpper(d.Target))
-	}
-	rows = [][]string{header}
+	program.List(w, []string{"TARGET", "READY", "WORK", "BLOCKED", "UNREADABLE"}, documents, func(d *fleet.Document) []string {
+		return []string{d.Target, fmt.Sprint(d.Totals.Ready), fmt.Sprint(d.Totals.Work), fmt.Sprint(d.Totals.Blocked), fmt.Sprint(d.Totals.Unreadable)}
+	})
+	header := append([]string{"MACHINE"}, sliced.Map(documents, func(d *fleet.Document) string { return strings.ToUpper(d.Target) })...)
+	rows := [][]string{header}
 	for i, m := range documents[0].Machines {
-		row := []string{m.Name}
-		for _, d := range documents {
-			row = append(row, string(d.Machines[i].Verdict))
-		}
+		row := append([]string{m.Name}, sliced.Map(documents, func(d *fleet.Document) string { return string(d.Machines[i].Verdict) })...)
 		rows = append(rows, row)
 	}
 	w.Line("")

@@ -21,11 +21,9 @@ func (p Commands) Releases() *ffcli.Command {
 }
 
 func viewOSReleases(w *program.View, all account.OSReleasesResult) {
-	rows := [][]string{{"RELEASE", "NAME", "SUPPORT", "SOURCE", "TARGET", "PACKAGE LIST"}}
-	for _, r := range all.Releases {
-		rows = append(rows, []string{r.Slug, r.Name, supportOf(r), yesNo(r.Source), yesNo(r.Target), string(r.List)})
-	}
-	w.Table(rows)
+	program.List(w, []string{"RELEASE", "NAME", "SUPPORT", "SOURCE", "TARGET", "PACKAGE LIST"}, all.Releases, func(r account.OSRelease) []string {
+		return []string{r.Slug, r.Name, supportOf(r), yesNo(r.Source), yesNo(r.Target), string(r.List)}
+	})
 	w.Title("Package list: whole = the release's own list; derived = another release's, but for what is known to differ; most, some = part of the names.")
 	w.Line("What a list lacks is a question in the plan. Releases may be named as people write them: bookworm, jammy, el9, alma9, rocky-9.")
 	if all.IndexDate != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -69,25 +70,16 @@ func viewDataPlan(w *program.View, r dataplan.PlanResult) {
 
 func viewData(w *program.View, r *dataplan.DiscoverResult) {
 	w.Line("%s: %s in %s, %s", r.Release, assess.Plural(int(r.Sum.Files), "file"), assess.Plural(r.Sum.Places, "place"), data.Size(r.Sum.Bytes))
-	rows := [][]string{{"size", "files", "kind", "place", "whose", "owners"}}
-	for _, p := range r.Places {
-		rows = append(rows, []string{data.Size(p.Bytes), fmt.Sprint(p.Files), string(p.Kind), p.Path, strings.TrimSpace(p.What + " " + p.Version), ownerLine(p.Users)})
-	}
-	w.Table(rows)
+	program.List(w, []string{"size", "files", "kind", "place", "whose", "owners"}, r.Places, func(p data.Place) []string {
+		return []string{data.Size(p.Bytes), fmt.Sprint(p.Files), string(p.Kind), p.Path, strings.TrimSpace(p.What + " " + p.Version), ownerLine(p.Users)}
+	})
 	viewUnread(w, r)
 }
 
 // ownerLine names the first owners.
 func ownerLine(owners []data.Owner) string {
 	const few = 3
-	names := []string{}
-	for _, o := range owners[:min(few, len(owners))] {
-		name := o.Name
-		if name == "" {
-			name = fmt.Sprint(o.ID)
-		}
-		names = append(names, name)
-	}
+	names := sliced.Map(owners[:min(few, len(owners))], func(o data.Owner) string { return cmp.Or(o.Name, fmt.Sprint(o.ID)) })
 	if len(owners) > few {
 		names = append(names, "…")
 	}
@@ -96,14 +88,9 @@ func ownerLine(owners []data.Owner) string {
 
 // viewUnread says what was not looked at.
 func viewUnread(w *program.View, r *dataplan.DiscoverResult) {
-	rows := [][]string{}
-	for _, n := range r.Notes {
-		rows = append(rows, []string{n.What, n.Why})
-	}
+	rows := sliced.Map(r.Notes, func(n data.Note) []string { return []string{n.What, n.Why} })
 	for _, p := range r.Places {
-		for _, n := range p.UnreadPaths {
-			rows = append(rows, []string{n.What, n.Why})
-		}
+		rows = append(rows, sliced.Map(p.UnreadPaths, func(n data.Note) []string { return []string{n.What, n.Why} })...)
 		if more := p.Unread - int64(len(p.UnreadPaths)); more > 0 {
 			rows = append(rows, []string{p.Path, fmt.Sprintf("and %d more", more)})
 		}

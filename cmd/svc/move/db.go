@@ -11,6 +11,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/datadir"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/look"
 	"svc/cmd/svc/many"
@@ -104,11 +105,8 @@ func viewDatabase(w *program.View, d *database.Plan) {
 }
 
 // options are what the target has beside what it installs by itself.
-func options(d *database.Plan) (all []string) {
-	for _, o := range d.Options {
-		all = append(all, o.Place.String()+offered(o))
-	}
-	return all
+func options(d *database.Plan) []string {
+	return sliced.Map(d.Options, func(o database.Offer) string { return o.Place.String() + offered(o) })
 }
 
 // stated are the facts of a kind.
@@ -122,11 +120,7 @@ func stated(d *database.Plan, key string) (all []string) {
 }
 
 func counts(list []datadir.Count) string {
-	all := []string{}
-	for _, c := range list {
-		all = append(all, fmt.Sprintf("%s %d", c.Name, c.Count))
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(sliced.Map(list, func(c datadir.Count) string { return fmt.Sprintf("%s %d", c.Name, c.Count) }), ", ")
 }
 
 func (p Commands) dbUpgradePathCommand() *ffcli.Command {

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess"
 	"svc/assess/ledger"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/look"
 	"svc/cmd/svc/many"
@@ -115,14 +117,8 @@ func viewMigration(w *program.View, r move.Result) {
 		{"unknown", fmt.Sprint(r.Sum.Unknown)},
 	})
 	w.Line("The role installs %s.", assess.Plural(r.Install, "package"))
-	actions := ""
-	for i, action := range slices.Sorted(maps.Keys(r.Configuration)) {
-		if i > 0 {
-			actions += ", "
-		}
-		actions += fmt.Sprintf("%d %s", r.Configuration[action], action)
-	}
-	w.Line("Configuration: %s.", program.OrNone(actions))
+	actions := sliced.Map(slices.Sorted(maps.Keys(r.Configuration)), func(action string) string { return fmt.Sprintf("%d %s", r.Configuration[action], action) })
+	w.Line("Configuration: %s.", program.OrNone(strings.Join(actions, ", ")))
 	viewFiles(w, r.Files)
 	viewHeadlines(w, "Inhibitors", r.Inhibitors)
 	viewHeadlines(w, "To know", r.Findings)
@@ -150,11 +146,9 @@ func viewFiles(w *program.View, f *move.FileCounts) {
 		return
 	}
 	w.Title("Everything on the disk: %s, each in one row", assess.Plural(int(f.Total.Paths), "path"))
-	rows := [][]string{}
-	for _, row := range ledger.Rows {
-		rows = append(rows, []string{string(row), fmt.Sprint(f.Rows[row].Paths)})
-	}
-	w.Table(rows)
+	program.List(w, nil, ledger.Rows, func(row ledger.Row) []string {
+		return []string{string(row), fmt.Sprint(f.Rows[row].Paths)}
+	})
 	if f.Noticed > 0 {
 		w.Line("%s that no package and no file brings: NEXT.md and the report name them.", assess.Plural(f.Noticed, "thing"))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
@@ -105,10 +106,7 @@ func (p Commands) rehearseGroups(ctx context.Context, file string, in rehearse.I
 	if err := json.NewDecoder(io.LimitReader(f, maxFleet)).Decode(&d); err != nil || d.Schema != fleet.Schema {
 		return exit.Usagef("%s is no fleet.json of `svc readiness`; nothing was done", file)
 	}
-	places := map[string]string{}
-	for _, m := range d.Machines {
-		places[m.Name] = m.Place
-	}
+	places := sliced.Index(d.Machines, func(m fleet.Machine) (string, string) { return m.Name, m.Place })
 	machines := []several.Listed{}
 	for _, g := range d.Groups {
 		one := machine.MachineAt(places[g.Machines[0]])

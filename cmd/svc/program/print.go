@@ -11,23 +11,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"svc/backend/sliced"
 	"svc/backend/visible"
 )
 
 // Print writes a result to stdout: as JSON, or as a person's view.
 func (p *Program) Print(v any, person func(*View)) error {
-	p.ClearLine()
 	if p.Settings.JSON {
-		// It goes out while it is made: a machine's document may have many megabytes.
-		err := json.MarshalWrite(visible.JSONWriter(p.Stdout), v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
-		if err == nil {
-			_, err = fmt.Fprintln(p.Stdout)
-		}
-		return err
+		return p.PrintJSON(v)
 	}
 	w := p.View()
 	person(w)
 	return w.Err
+}
+
+// PrintJSON writes a result to stdout as JSON, while it is made: a machine's document may
+// have many megabytes.
+func (p *Program) PrintJSON(v any) error {
+	p.ClearLine()
+	err := json.MarshalWrite(visible.JSONWriter(p.Stdout), v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
+	if err == nil {
+		_, err = fmt.Fprintln(p.Stdout)
+	}
+	return err
 }
 
 // Answer prints what a call gave, unless the call failed.
@@ -101,6 +107,16 @@ func (v *View) Table(rows [][]string) {
 	for line := range strings.Lines(aligned.String()) {
 		v.emit(strings.TrimSuffix(line, "\n"), "")
 	}
+}
+
+// List writes a row for each of some things, below a head where there is one.
+func List[T any](v *View, head []string, all []T, row func(T) []string) {
+	rows := [][]string{}
+	if head != nil {
+		rows = append(rows, head)
+	}
+	rows = append(rows, sliced.Map(all, row)...)
+	v.Table(rows)
 }
 
 // OrNone is a text, or that there is none.

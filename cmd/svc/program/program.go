@@ -17,6 +17,7 @@ import (
 
 	"svc/backend/nearest"
 	"svc/backend/plainly"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/help"
@@ -111,11 +112,8 @@ func (p *Program) meant(group *ffcli.Command, full, word string) string {
 }
 
 // Names are the words of a group's commands.
-func Names(group *ffcli.Command) (all []string) {
-	for _, c := range group.Subcommands {
-		all = append(all, c.Name)
-	}
-	return all
+func Names(group *ffcli.Command) []string {
+	return sliced.Map(group.Subcommands, func(c *ffcli.Command) string { return c.Name })
 }
 
 // asFlags takes `svc help COMMAND` for `svc COMMAND -h`, and `svc --version` for

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/peterbourgon/ff/v3"
 
 	"svc/agent/token"
+	"svc/backend/osfile"
 	"svc/cmd/svc/exit"
 )
 
@@ -91,12 +91,7 @@ func (p *Program) credentials(given []string) (flags []string, err error) {
 		}
 		value := file
 		if name == "db" {
-			f, err := os.Open(file)
-			if err != nil {
-				return nil, exit.Usagef("reading settings: %w", err)
-			}
-			defer f.Close()
-			b, err := io.ReadAll(io.LimitReader(f, maxCredential))
+			b, err := osfile.Read(file, maxCredential)
 			if err != nil {
 				return nil, exit.Usagef("reading settings: %w", err)
 			}

@@ -152,13 +152,3 @@ func (p Paths) Config(name string) string { return filepath.Join(p.ConfigDir, na
 
 // Data is a file of what svc keeps.
 func (p Paths) Data(name string) string { return filepath.Join(p.DataDir, name) }
-
-// CheckLine refuses a setting that can't be written into the configuration file.
-func CheckLine(what, s string) error {
-	for _, r := range s {
-		if r < ' ' {
-			return fmt.Errorf("%s has a control character", what)
-		}
-	}
-	return nil
-}

@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/license"
+	"svc/backend/sliced"
 	"svc/backend/store"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
@@ -123,16 +124,11 @@ func viewOf(a store.Account) accountView {
 
 func (p Commands) accountList(ctx context.Context, s store.Store) error {
 	accounts, err := s.Accounts(ctx)
-	views := []accountView{}
-	for _, a := range accounts {
-		views = append(views, viewOf(a))
-	}
+	views := append([]accountView{}, sliced.Map(accounts, viewOf)...)
 	return p.Answer(views, err, func(w *program.View) {
-		rows := [][]string{{"ID", "NAME", "PLAN", "VMS", "FREE", "LIMIT"}}
-		for _, a := range views {
-			rows = append(rows, []string{fmt.Sprint(a.ID), a.Name, string(a.Plan) + program.Unlimited(a.Unlimited), fmt.Sprint(a.Used), fmt.Sprint(a.FreeQuota), fmt.Sprint(a.VMLimit)})
-		}
-		w.Table(rows)
+		program.List(w, []string{"ID", "NAME", "PLAN", "VMS", "FREE", "LIMIT"}, views, func(a accountView) []string {
+			return []string{fmt.Sprint(a.ID), a.Name, string(a.Plan) + program.Unlimited(a.Unlimited), fmt.Sprint(a.Used), fmt.Sprint(a.FreeQuota), fmt.Sprint(a.VMLimit)}
+		})
 	})
 }
 
@@ -147,12 +143,10 @@ func (p Commands) accountShow(ctx context.Context, s store.Store, id int64) erro
 		Copies []store.Copies `json:"copies"` // VMs that several hosts report as
 	}{viewOf(a), copies}
 	return p.Answer(v, err, func(w *program.View) {
-		defer func() {
-			for _, c := range copies {
-				w.Line("VM %s is reported by %d hosts (%s): one seat", c.VM, c.Hosts, assess.Plural(c.Events, "event"))
-			}
-		}()
 		w.Line("account %d, %s: plan %s%s, %d of %d free, limit %d, disabled %t", v.ID, v.Name, v.Plan, program.Unlimited(v.Unlimited), v.Used, v.FreeQuota, v.VMLimit, v.Disabled)
+		for _, c := range copies {
+			w.Line("VM %s is reported by %d hosts (%s): one seat", c.VM, c.Hosts, assess.Plural(c.Events, "event"))
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -25,10 +26,7 @@ func (p Commands) advisoriesCommand() *ffcli.Command {
 func (p Commands) advisoriesBuild() *ffcli.Command {
 	s := advisory.Sources{Out: p.Paths.Data(backend.FeedFile)}
 	fs := p.FlagSet("build")
-	fs.Func("osv", "file, folder or URL of advisories in the OSV format: JSON, zip or tar, also .zst and .gz; may be given again", func(source string) error {
-		s.OSV = append(s.OSV, source)
-		return nil
-	})
+	fs.Func("osv", "file, folder or URL of advisories in the OSV format: JSON, zip or tar, also .zst and .gz; may be given again", program.AppendTo(&s.OSV))
 	fs.StringVar(&s.Out, "out", s.Out, "feed file to write")
 	return p.Command(fs, "svc admin advisories build --osv FILE|DIR|URL [--out FILE]", "build the feed from advisories in the OSV format", program.NoArgs(func(ctx context.Context) error {
 		if len(s.OSV) == 0 || s.Out == "" {
@@ -63,23 +61,17 @@ func viewBuild(w *program.View, r *advisory.Report) {
 }
 
 func viewReleases(w *program.View, releases map[string]advisory.ReleaseStats) {
-	rows := [][]string{}
-	for _, name := range slices.Sorted(maps.Keys(releases)) {
+	program.List(w, nil, slices.Sorted(maps.Keys(releases)), func(name string) []string {
 		s := releases[name]
-		rows = append(rows, []string{name, fmt.Sprintf("%d advisories", s.Advisories), fmt.Sprintf("%d updates", s.Updates), assess.Plural(s.Packages, "package"), s.UpdatedAt})
-	}
-	w.Table(rows)
+		return []string{name, fmt.Sprintf("%d advisories", s.Advisories), fmt.Sprintf("%d updates", s.Updates), assess.Plural(s.Packages, "package"), s.UpdatedAt}
+	})
 }
 
 func (p Commands) advisoriesStats() *ffcli.Command {
 	fs := p.FlagSet("stats")
 	p.Settings.Serving(fs, p.Paths)
 	return p.Command(fs, "svc admin advisories stats [--advisories FILE]", "check a feed, and say what it holds", program.NoArgs(func(context.Context) error {
-		file := p.Settings.Advisories
-		if file == "" {
-			file = p.Paths.Data(backend.FeedFile)
-		}
-		stats, err := advisory.ReadStats(file)
+		stats, err := advisory.ReadStats(cmp.Or(p.Settings.Advisories, p.Paths.Data(backend.FeedFile)))
 		return p.Answer(stats, err, func(w *program.View) {
 			w.Line("feed %s, %d bytes, built %s, %d advisories not usable whole", stats.Version, stats.Bytes, stats.BuiltAt, stats.Rejected)
 			viewReleases(w, stats.Releases)

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"slices"
@@ -40,9 +41,7 @@ func lastDay(from, until string) (end string, err error) {
 
 // checkGrant turns the last day into the first that does not count.
 func checkGrant(account int64, g *license.Grant) error {
-	if g.From == "" {
-		g.From = license.Day(time.Now())
-	}
+	g.From = cmp.Or(g.From, license.Day(time.Now()))
 	if account <= 0 || g.Seats <= 0 || g.Seats > maxSeats {
 		return exit.Usagef("--account and --seats from 1 to %d are needed; nothing was changed", maxSeats)
 	}

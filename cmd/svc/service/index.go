@@ -15,6 +15,7 @@ import (
 	"svc/backend/index/build"
 	"svc/backend/index/eval"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
@@ -116,9 +117,7 @@ func (p Commands) printStats(s *build.Stats) error {
 		for _, release := range slices.Sorted(maps.Keys(s.Packages)) {
 			rows = append(rows, []string{release, assess.Plural(s.Packages[release], "package")})
 		}
-		for _, hop := range slices.Sorted(maps.Keys(s.Trails)) {
-			rows = append(rows, []string{hop, assess.Plural(s.Trails[hop], "trail")})
-		}
+		rows = append(rows, sliced.Map(slices.Sorted(maps.Keys(s.Trails)), func(hop string) []string { return []string{hop, assess.Plural(s.Trails[hop], "trail")} })...)
 		w.Table(rows)
 	})
 }
@@ -178,16 +177,12 @@ func viewScore(w *program.View, score *eval.Score, missed bool) {
 		if len(table.counts) == 0 {
 			continue
 		}
-		rows := [][]string{{table.of, "packages", "resolved", "accounted", "sure", "right", "right if sure", "claimed"}}
-		for _, kind := range slices.Sorted(maps.Keys(table.counts)) {
-			rows = append(rows, scoreRow(kind, table.counts[kind]))
-		}
-		w.Table(rows)
+		program.List(w, []string{table.of, "packages", "resolved", "accounted", "sure", "right", "right if sure", "claimed"}, slices.Sorted(maps.Keys(table.counts)), func(kind string) []string {
+			return scoreRow(kind, table.counts[kind])
+		})
 	}
 	w.Line("calibration error %.3f", score.CalibrationError)
-	for _, direction := range slices.Sorted(maps.Keys(score.DirectionErrors)) {
-		w.Line("calibration error of %s %.3f", direction, score.DirectionErrors[direction])
-	}
+	viewErrors(w, score)
 	for _, m := range score.Wrong {
 		if missed {
 			w.Line("%s: %s %v %.2f", m.Row, m.Relation, m.Packages, m.Confidence)
@@ -195,13 +190,31 @@ func viewScore(w *program.View, score *eval.Score, missed bool) {
 	}
 }
 
-func scoreRow(name string, t eval.Tally) []string {
-	percent := func(part, whole int) string {
-		if whole == 0 {
-			return "-"
-		}
-		return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+// viewErrors tells the error of each direction, and what of it no claims could mend.
+func viewErrors(w *program.View, score *eval.Score) {
+	if len(score.Limits) == 0 {
+		return
 	}
+	rows := [][]string{{"direction", "judged", "calibration error", "held by the gate", "right of these", "error by the gate", "by it with any claims", "error by chance alone"}}
+	for _, direction := range slices.Sorted(maps.Keys(score.Limits)) {
+		l := score.Limits[direction]
+		rows = append(rows, []string{
+			direction, fmt.Sprint(l.Judged), fmt.Sprintf("%.3f", score.DirectionErrors[direction]),
+			fmt.Sprint(l.Held), percent(l.HeldRight, l.Held), fmt.Sprintf("%.3f", l.Gate), fmt.Sprintf("%.3f", l.Forced), fmt.Sprintf("%.3f", l.Chance),
+		})
+	}
+	w.Table(rows)
+	w.Line("The gate: what no list of the target has is below 0.8, however often it is right; the least error that this leaves to claims which are each kind's own, and to any claims at all. By chance: what claims that are all true would show of as many facts.")
+}
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
+
+func scoreRow(name string, t eval.Tally) []string {
 	return []string{
 		name, fmt.Sprint(t.Rows), percent(t.Resolved, t.Rows), percent(t.Accounted, t.Rows), percent(t.Sure, t.Rows),
 		percent(t.Names, t.Judged), percent(t.SureRight, t.SureOf), claimed(t),

@@ -105,6 +105,6 @@ func (p Commands) openBackend(ctx context.Context) (*backend.Backend, error) {
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	p.Closers = append(p.Closers, b, log)
+	p.Closers = append(p.Closers, log, b) // the last is closed first, and may have something to say
 	return b, nil
 }

@@ -2,6 +2,7 @@ package database
 
 import (
 	"path"
+	"strings"
 
 	"svc/backend/lazyregexp"
 	"svc/tools/convert"
@@ -18,7 +19,7 @@ func PostgreSQL(in convert.Input) (r convert.Result) {
 			version = max(version, m[1])
 		}
 	}
-	s := convert.Settings{Program: "postgresql", Comment: "#", Equals: true, Target: in.Target, Version: version}
+	s := convert.Settings{Program: "postgresql", Comment: "#", Equals: true, Target: in.Target, Version: version, Own: ofExtension}
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		if version == "" {
@@ -39,3 +40,7 @@ func PostgreSQL(in convert.Input) (r convert.Result) {
 }
 
 var postgresPackage = lazyregexp.New(`^postgresql-([0-9]+)$`)
+
+// ofExtension reports whether a setting is one of an extension: the server takes any name
+// with a period in it, and leaves it to the library that it is of.
+func ofExtension(_ *convert.Page, _ int, name, _ string) bool { return strings.Contains(name, ".") }

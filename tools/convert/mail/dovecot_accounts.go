@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -13,11 +14,8 @@ import (
 var dovecotArguments = lazyregexp.New(`(?m)^[ \t]*args[ \t]*=[ \t]*(?:\S+=\S+[ \t]+)*(/[^\s%]+)[ \t]*$`)
 
 // DovecotAccounts are the files that a file of Dovecot 2.3 may name as those of accounts.
-func DovecotAccounts(text string) (files []string) {
-	for _, m := range dovecotArguments.FindAllStringSubmatch(text, -1) {
-		files = append(files, m[1])
-	}
-	return files
+func DovecotAccounts(text string) []string {
+	return sliced.Map(dovecotArguments.FindAllStringSubmatch(text, -1), func(m []string) string { return m[1] })
 }
 
 // DovecotFields are the fields of a file of accounts (passwd-file) that Dovecot 2.4 reads

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -81,10 +82,7 @@ func sqlConnect(p *convert.Page, i int, driver, value string) {
 	if driver == "pgsql" {
 		body = "\n  parameters {\n    " + strings.Join(settings, "\n    ") + "\n  }"
 	}
-	sections := []string{}
-	for _, host := range hosts {
-		sections = append(sections, driver+" "+host+" {"+body+"\n}")
-	}
+	sections := sliced.Map(hosts, func(host string) string { return driver + " " + host + " {" + body + "\n}" })
 	p.Replace(i, strings.Join(sections, "\n"), "Dovecot 2.4 has a section for each server.")
 }
 

@@ -3,6 +3,7 @@ package mail
 import (
 	"strings"
 
+	"svc/backend/lazyregexp"
 	"svc/tools/convert"
 )
 
@@ -53,7 +54,20 @@ func masterService(p *convert.Page, i int, old bool, in convert.Input) {
 		line = column(line, 4, "n")
 		p.Replace(i, line, convert.Whose(in.Target)+" package makes no folder to run it in a chroot.")
 	}
+	masterCommand(p, i, line, in)
+}
+
+// pipeUser is the account of a pipe, with its group: pipe(8). It stands before the command.
+var pipeUser = lazyregexp.New(`^(.*?\buser=)([A-Za-z_][A-Za-z0-9_-]*)(?:(:)([A-Za-z_][A-Za-z0-9_-]*))?(\s.*)?$`)
+
+// masterCommand moves the programs of a line, and gives a pipe its account as the target has it.
+func masterCommand(p *convert.Page, i int, line string, in convert.Input) {
 	p.Replace(i, masterHomes.Between(in).Move(line), convert.Elsewhere(in))
+	m := pipeUser.FindStringSubmatch(strings.TrimSpace(p.Lines[i]))
+	if m == nil || strings.Contains(m[1], "argv=") || !convert.FromRPM(in) {
+		return
+	}
+	p.Replace(i, m[1]+convert.DebianAccount(m[2])+m[3]+convert.DebianAccount(m[4])+m[5], "Debian's account has another name.")
 }
 
 // column puts another word in a column of a line.
@@ -74,7 +88,7 @@ func masterOption(s convert.Settings, p *convert.Page, i int, in convert.Input) 
 	line := strings.TrimSpace(p.Lines[i])
 	rest, ok := strings.CutPrefix(line, "-o")
 	if !ok {
-		p.Replace(i, masterHomes.Between(in).Move(line), convert.Elsewhere(in))
+		masterCommand(p, i, line, in)
 		return
 	}
 	if rest = strings.TrimSpace(rest); strings.Contains(rest, " -o ") || strings.HasPrefix(rest, "{") {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -38,9 +39,7 @@ func Postfix(in convert.Input) (r convert.Result) {
 			p.Refuse(i, "The target has no /etc/mailname: write the name itself.")
 			return true
 		}
-		for _, m := range postfixMaps.FindAllStringSubmatch(value, -1) {
-			r.Packages = append(r.Packages, mapPackage(in, m[1]))
-		}
+		r.Packages = append(r.Packages, sliced.Map(postfixMaps.FindAllStringSubmatch(value, -1), func(m []string) string { return mapPackage(in, m[1]) })...)
 		if line := p.Lines[i]; line[0] == ' ' || line[0] == '\t' {
 			p.Replace(i, postfixHomes.Between(in).Move(strings.TrimSpace(line)), convert.Elsewhere(in))
 			return true // it continues the parameter above

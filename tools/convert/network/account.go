@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -72,9 +73,7 @@ func (w *wiring) groups() (all [][]string) {
 	for _, i := range w.ifaces {
 		group := []string{i.file}
 		for _, o := range i.options {
-			for _, at := range o.at {
-				group = append(group, at.file)
-			}
+			group = append(group, sliced.Map(o.at, func(at position) string { return at.file })...)
 			if o.key == "master" || o.key == "vlan-link" {
 				if other := w.interfaceNamed(o.value); other != nil {
 					group = append(group, other.file)

@@ -3,6 +3,8 @@ package network
 import (
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 // position is a line of a file, from 1.
@@ -44,13 +46,8 @@ func (i *iface) say(key, value string, at ...position) {
 }
 
 // all are the options with one of the keys, in their order.
-func (i *iface) all(keys ...string) (found []option) {
-	for _, o := range i.options {
-		if slices.Contains(keys, o.key) {
-			found = append(found, o)
-		}
-	}
-	return found
+func (i *iface) all(keys ...string) []option {
+	return sliced.Filter(i.options, func(o option) bool { return slices.Contains(keys, o.key) })
 }
 
 // first is the first option with a key; without one it is empty.
@@ -64,13 +61,8 @@ func (i *iface) first(key string) option {
 }
 
 // of are the options with a key that are of IP version 4 or 6.
-func (i *iface) of(key string, version int) (found []option) {
-	for _, o := range i.all(key) {
-		if (version == 6) == strings.Contains(o.value, ":") {
-			found = append(found, o)
-		}
-	}
-	return found
+func (i *iface) of(key string, version int) []option {
+	return sliced.Filter(i.all(key), func(o option) bool { return (version == 6) == strings.Contains(o.value, ":") })
 }
 
 // joined are the values of options in a line, with where they stand.

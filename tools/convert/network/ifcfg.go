@@ -158,14 +158,11 @@ func (r ifcfgReader) address(end string, v assignment) {
 		r.w.refuseLine(v.at, "The interface has its address by DHCP: say which counts.")
 		return
 	}
-	length, at := r.vars["PREFIX"+end].value, []position{v.at}
+	length, at := cmp.Or(r.vars["PREFIX"+end].value, maskLength(r.vars["NETMASK"+end].value)), []position{v.at}
 	for _, name := range []string{"PREFIX" + end, "NETMASK" + end} {
 		if l := r.vars[name]; l.value != "" {
 			at = append(at, l.at)
 		}
-	}
-	if length == "" {
-		length = maskLength(r.vars["NETMASK"+end].value)
 	}
 	if length == "" {
 		r.w.refuseLine(v.at, "It has no length: say its PREFIX.")

@@ -199,6 +199,9 @@ func (r *ifupdownReader) command(key, command string, at position) {
 	if len(f) > 0 {
 		f[0] = path.Base(f[0])
 	}
+	if len(f) > 2 && f[0] == "route" {
+		f = ofRoute(f)
+	}
 	f = slices.DeleteFunc(f, func(word string) bool { return word == "-6" || word == "-4" })
 	if len(f) < 4 || f[0] != "ip" || f[1] != "route" && f[1] != "rule" {
 		r.w.refuseLine(at, "The target runs no command for an interface.")
@@ -219,6 +222,35 @@ func (r *ifupdownReader) command(key, command string, at position) {
 	default:
 		r.w.refuseLine(at, "The target runs no command for an interface.")
 	}
+}
+
+// ofRoute is a command of net-tools' route(8) in the words of ip; nil where it has more
+// than a target, a gateway, a metric and a device.
+func ofRoute(f []string) []string {
+	length := ""
+	target, rest := f[2], f[3:]
+	if slices.Contains([]string{"-host", "-net"}, target) && len(rest) > 0 {
+		target, rest = rest[0], rest[1:]
+	}
+	var options []string
+	for len(rest) > 0 {
+		name, value := rest[0], ""
+		if len(rest) > 1 {
+			value = rest[1]
+		}
+		switch now := map[string]string{"gw": "via", "metric": "metric", "dev": "dev", "netmask": "-"}[name]; {
+		case now == "-" && maskLength(value) != "":
+			length = "/" + maskLength(value)
+		case now != "" && now != "-" && value != "":
+			options = append(options, now, value)
+		case len(rest) == 1: // the device may stand alone
+			options = append(options, "dev", name)
+		default:
+			return nil
+		}
+		rest = rest[min(2, len(rest)):]
+	}
+	return slices.Concat([]string{"ip", "route", f[1], target + length}, options)
 }
 
 // automate says of interfaces which come up at boot, and by which address they

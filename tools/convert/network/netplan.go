@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -163,9 +164,7 @@ func (r netplanReader) setting(key, value *yaml.Node) {
 			r.i.say("address", item.Value, r.position(item))
 		}
 	case key.Value == "interfaces":
-		for _, item := range r.scalars(key, value) {
-			r.w.parts = append(r.w.parts, part{item.Value, r.i.name, r.position(item)})
-		}
+		r.w.parts = append(r.w.parts, sliced.Map(r.scalars(key, value), func(item *yaml.Node) part { return part{item.Value, r.i.name, r.position(item)} })...)
 	case key.Value == "nameservers":
 		for key, value := range r.below(key, value) {
 			r.nameservers(key, value)
@@ -385,10 +384,7 @@ func (n netplan) composed() {
 		return
 	}
 	names, at := n.w.members(n.i.name)
-	quoted := []string{}
-	for _, name := range names {
-		quoted = append(quoted, strconv.Quote(name))
-	}
+	quoted := sliced.Map(names, strconv.Quote)
 	n.add(0, "interfaces: ["+strings.Join(quoted, ", ")+"]", at...)
 	n.parameters()
 }

@@ -83,6 +83,12 @@ var registry = []converter{
 	{"ufw-nftables", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, nil, convert.FromDebian, firewall.UFWToNftables},
 	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, convert.FromRPM, system.Rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, convert.Across, system.Sudoers},
+	{"anchors", []string{"/etc/pki/ca-trust/source/anchors/*"}, nil, convert.FromRPM, system.Anchors},
+	{"supervisor", []string{"/etc/supervisord.d/*.ini"}, []string{"supervisor"}, convert.FromRPM, services.Supervisor},
+	{"memcached", []string{"/etc/sysconfig/memcached"}, []string{"memcached"}, convert.FromRPM, services.Memcached},
+	{"vsftpd", []string{"/etc/vsftpd/vsftpd.conf"}, []string{"vsftpd"}, convert.FromRPM, services.VSFTPD},
+	{"chrony-options", []string{"/etc/sysconfig/chronyd"}, []string{"chrony"}, convert.FromRPM, services.ChronyOptions},
+	{"named-options", []string{"/etc/sysconfig/named"}, []string{"bind9"}, convert.FromRPM, services.NamedOptions},
 	{"polkit", []string{"/etc/polkit-1/localauthority/*/*.pkla", "/etc/polkit-1/localauthority.conf.d/*.conf"}, []string{"polkitd", "policykit-1", "polkit"}, withoutPkla, system.Polkit},
 }
 

@@ -16,7 +16,7 @@ func Limits(in convert.Input) (r convert.Result) {
 		p := convert.Open(f, "#")
 		pages = append(pages, p)
 		for i := range p.Lines {
-			if c := limit(p.Lines[i]); len(c) == 4 && c[0] == "root" {
+			if c := bare(p.Lines[i]); len(c) == 4 && c[0] == "root" {
 				for _, kind := range limitKinds(c[1]) {
 					roots[kind+c[2]] = true
 				}
@@ -25,7 +25,7 @@ func Limits(in convert.Input) (r convert.Result) {
 	}
 	for _, p := range pages {
 		for i := range p.Lines {
-			if c := limit(p.Lines[i]); len(c) > 0 {
+			if c := bare(p.Lines[i]); len(c) > 0 {
 				limitLine(p, i, c, roots)
 			}
 		}
@@ -34,8 +34,8 @@ func Limits(in convert.Input) (r convert.Result) {
 	return r
 }
 
-// limit are the fields of a line without its comment.
-func limit(line string) []string {
+// bare are the words of a line without the comment behind them.
+func bare(line string) []string {
 	line, _, _ = strings.Cut(line, "#")
 	return strings.Fields(line)
 }

@@ -23,7 +23,7 @@ func NTP(in convert.Input) (r convert.Result) {
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		for i := range p.Lines {
-			if words := ntpWords(p.Lines[i]); len(words) > 0 {
+			if words := bare(p.Lines[i]); len(words) > 0 {
 				line(p, i, words)
 			}
 		}
@@ -41,12 +41,6 @@ func moveChanged(p *convert.Page, all convert.Places) {
 		p.Changes[n].Now = all.Move(c.Now)
 		p.Lines[c.Line-1] = all.Move(p.Lines[c.Line-1])
 	}
-}
-
-// ntpWords are the words of a line without the comment behind them.
-func ntpWords(line string) []string {
-	line, _, _ = strings.Cut(line, "#")
-	return strings.Fields(line)
 }
 
 func chronyLine(p *convert.Page, i int, words []string) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -59,10 +60,7 @@ func PHP(in convert.Input) (r convert.Result) {
 		if path.Dir(f.Path) != "/etc" {
 			file = "/conf.d/90-" + path.Base(f.Path)
 		}
-		var to []string
-		for _, api := range phpBrought(in, version) {
-			to = append(to, "/etc/php/"+version+"/"+api+file)
-		}
+		to := sliced.Map(phpBrought(in, version), func(api string) string { return "/etc/php/" + version + "/" + api + file })
 		r.Close(p, to...)
 	}
 	return r
@@ -167,13 +165,31 @@ func phpAccounts(in convert.Input, name, value string) string {
 	if strings.Contains(name, "group") {
 		now = web.Group
 	}
+	var target string
 	switch {
 	case convert.FromDebian(in):
-		return strings.ReplaceAll(value, "www-data", now)
+		target = strings.ReplaceAll(value, "www-data", now)
 	case convert.WithinRPM(in):
-		return rpmWebAccount.ReplaceAllString(value, now)
+		target = rpmWebAccount.ReplaceAllString(value, now)
+	default:
+		target = webAccount.ReplaceAllString(value, "www-data")
 	}
-	return webAccount.ReplaceAllString(value, "www-data")
+	if target == value {
+		return value
+	}
+	return once(target)
+}
+
+// once is a list of accounts in which each stands once: FPM does not start where its
+// socket is to be opened to one twice ("failed to write the ACL of the socket").
+func once(list string) string {
+	var names []string
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
 }
 
 // phpPoolRPM carries pools to the rpm families.

@@ -17,7 +17,6 @@ first_copy() {
 
 begin
 [ -e "$STATE/users.map" ] || die "Run 10-check.sh first. Nothing was done."
-hush
-each_place still
+still_all
 each_place first_copy
 say "Next: make the source quiet (see README.txt), then 30-before.sh."

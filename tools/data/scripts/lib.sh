@@ -22,6 +22,7 @@ EXCLUDES=() NAMES=() READERS=()
 SHOWN="" # the place as it is safe to show
 SETTINGS=(EXCLUDES NAMES DIGESTS NO_DEVICES) # what a function needs where the source is
 different=0
+held=() # places that are not whole: who works there stays stopped
 # shellcheck source=services.sh
 . "$plan/services.sh"
 # shellcheck source=packages.sh
@@ -73,7 +74,7 @@ load() {
 	NAME=$(basename -- "$1" .sh)
 	# shellcheck source=/dev/null
 	. "$1"
-	TO=$TARGET_ROOT$PLACE
+	TO=$TARGET_ROOT$AT
 	FROM=$SOURCE_ROOT$PLACE
 	case $(realpath -m -- "$TO")/ in
 	"$TARGET_ROOT"/*) ;;
@@ -237,7 +238,6 @@ before() {
 # last_copy: makes the place on the target what it was when it was counted.
 last_copy() {
 	say "$SHOWN"
-	[ -e "$STATE/$NAME.before" ] || die "Run 30-before.sh first. Nothing of $SHOWN was copied."
 	keep
 	(umask 022 && mkdir -p -- "$TO")
 	copy --quiet
@@ -246,10 +246,21 @@ last_copy() {
 	fi
 }
 
-# after: holds the place on the target against the source; sets different.
+# after: holds the place on the target against the source; where they differ it is held.
 after() {
+	local before=$different
+	different=0
+	compare
+	used
+	[ "$different" = 0 ] || held+=("$NAME")
+	[ "$before" = 0 ] || different=1
+}
+
+# compare: sets different.
+compare() {
 	local left checks=(--dry-run --itemize-changes)
 	[ -e "$STATE/$NAME.before" ] || die "Run 30-before.sh and 40-copy.sh first."
+	[ -d "$TO" ] || { say "$SHOWN is no folder on the target" && different=1 && return; }
 	manifest "$TO" | sort >"$STATE/$NAME.after"
 	if ! diff -- "$STATE/$NAME.before" "$STATE/$NAME.after" >"$STATE/$NAME.diff"; then
 		say "$SHOWN DIFFERS (< the source, > the target):"
@@ -257,14 +268,13 @@ after() {
 		different=1
 	fi
 	[ "$DIGESTS" = 0 ] || checks+=(--checksum)
-	left=$(copy "${checks[@]}")
+	left=$(copy "${checks[@]}") || { say "$SHOWN can't be compared, as said above" && different=1 && return; }
 	[ ${#NAMES[@]} = 0 ] || left=$(awk '$2 != "./"' <<<"$left")
 	if [ -n "$left" ]; then
 		say "$SHOWN DIFFERS, as rsync sees it:"
 		printf '%s\n' "$left" | head -n 20
 		different=1
 	fi
-	used
 }
 
 # used: says who works in the place again before it was compared; sets different.

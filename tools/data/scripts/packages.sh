@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2153 # lib.sh sets NAME
+# shellcheck shell=bash disable=SC2153,SC2154 # lib.sh sets NAME and AT
 # Which names in a place are those of the target's packages, and no part of the move:
 # they are neither deleted where the source has no such file, nor made what the older
 # package of the source has there. What somebody wrote or edited on the source moves.
@@ -35,18 +35,22 @@ of_rpm() {
 listed() { { find "$1/var/lib/dpkg/info" -maxdepth 1 -type f -name "*.$2" -exec grep -aHZF -- "$3" {} + 2>/dev/null || true; } | tr '\0' '\t'; }
 
 # shipped: sets SHIPPED, the files, links and empty folders of the target's packages
-# that stood in the place before the first copy.
+# that stood in the place before the first copy, and what is left out below a folder: where
+# the source has no such folder, the target's stays, with what is made anew in it.
 shipped() {
 	local line lines name stood=$TO length=0
 	SHIPPED=()
 	if [ ${#NAMES[@]} != 0 ] || [ -e "$STATE/$NAME.absent" ]; then return; fi
 	case ${NAME#*-} in database-*) return ;; esac
 	[ ! -e "$STATE/$NAME.saved" ] || stood=$STATE/$NAME.saved
+	for name in "${EXCLUDES[@]}"; do
+		case $name in */*) SHIPPED+=("$name") ;; esac
+	done
 	[ -n "${BOOKS+read}" ] || BOOKS=$(books "$TARGET_ROOT")
-	lines=$(listed "$TARGET_ROOT" list "$PLACE/" && of_rpm "$BOOKS" "$PLACE") # no <(): a rescue system may have no /dev/fd
+	lines=$(listed "$TARGET_ROOT" list "$AT/" && of_rpm "$BOOKS" "$AT") # no <(): a rescue system may have no /dev/fd
 	while IFS= read -r line; do
 		line=${line#*$'\t'}
-		name=${line#"$PLACE/"}
+		name=${line#"$AT/"}
 		[ "$name" != "$line" ] || continue
 		if [ -d "$stood/$name" ] && [ ! -L "$stood/$name" ]; then
 			[ -z "$(find "$stood/$name" -mindepth 1 -maxdepth 1 -print -quit)" ] || continue

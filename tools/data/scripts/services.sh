@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Which services of the target work in a place, so that they are stopped before it
 # is copied and started after it was compared: what runs meanwhile writes over the
-# copy when it ends. Sourced by lib.sh. $STATE/stopped has the units, a line each.
+# copy when it ends. Sourced by lib.sh. $STATE/stopped has the units, a line each, and
+# $STATE/working for which places: a place (or - for all), a unit.
 
 # ours: this script, and all that it was called from.
 ours() {
@@ -75,10 +76,39 @@ still() {
 		[ -n "$left" ] || return 0
 		sleep 0.5
 	done
-	die "These work in $TARGET_ROOT$SHOWN on the target (process, service, program), and what they write would be lost or would spoil the copy. End them first:
+	refuse "These work in $TARGET_ROOT$SHOWN on the target (process, service, program), and what they write would be lost or would spoil the copy. End them first:
 $left
 Nothing was copied."
 }
+
+# still_all: the same for all places. Who works in several is known for each of them.
+still_all() {
+	each_place working
+	hush
+	each_place still
+}
+
+# working: remembers who works in the place.
+working() {
+	local unit
+	# shellcheck disable=SC2153 # lib.sh sets NAME
+	workers | cut -d' ' -f2 | sort -u | while read -r unit; do [ "$unit" = - ] || works "$NAME" "$unit"; done
+}
+
+# works PLACE UNIT: remembers it, once.
+works() { grep -qxF -- "$1 $2" "$STATE/working" 2>/dev/null || printf '%s %s\n' "$1" "$2" >>"$STATE/working"; }
+
+# refuse WHY: ends before anything is copied. What was stopped is started again, but for
+# who works where a copy was begun before.
+refuse() {
+	printf '%s\n' "$1" >&2
+	held=()
+	each_place begun
+	(again) || true # which ends with another code
+	exit 1
+}
+
+begun() { [ ! -e "$STATE/$NAME.absent" ] && [ ! -e "$STATE/$NAME.saved" ] || held+=("$NAME"); }
 
 # callers: units that run on the target and call what people wrote whenever it is time.
 # What is called may have written into a place, and ended, before anyone looks.
@@ -100,7 +130,7 @@ hush() {
 	local unit units
 	units=$(callers)
 	while read -r unit; do
-		[ -z "$unit" ] || stop_unit "$unit" "calls programs of people's own"
+		[ -z "$unit" ] || NAME=- stop_unit "$unit" "calls programs of people's own"
 	done <<<"$units"
 }
 
@@ -128,39 +158,66 @@ holds_nothing() {
 # ended. STOP_HARD=1 ends all: of a target that is thrown away, nobody wants what they have.
 stop_unit() {
 	local p SHOWN=${SHOWN:-a place} triggers=()
-	[ -z "$TARGET_ROOT" ] || die "$1 of this very host works in $TARGET_ROOT$SHOWN: stop it first. Nothing was copied."
+	[ -z "$TARGET_ROOT" ] || refuse "$1 of this very host works in $TARGET_ROOT$SHOWN: stop it first. Nothing was copied."
 	for p in $(ours); do
-		[ "$(unit_of "$p")" != "$1" ] || die "This session runs in $1, which works in $TARGET_ROOT$SHOWN: run the script in another way, such as from the console. Nothing was copied."
+		[ "$(unit_of "$p")" != "$1" ] || refuse "This session runs in $1, which works in $TARGET_ROOT$SHOWN: run the script in another way, such as from the console. Nothing was copied."
 	done
 	read -ra triggers <<<"$(systemctl show --property=TriggeredBy --value -- "$1")"
 	for p in "${triggers[@]}" "$1"; do
 		case $(systemctl is-active -- "$p") in inactive | failed | unknown) continue ;; esac
+		works "$NAME" "$p"
 		say "stopping $p, which ${2:-works in $SHOWN}; 50-after.sh starts it"
 		grep -qxF -- "$p" "$STATE/stopped" 2>/dev/null || printf '%s\n' "$p" >>"$STATE/stopped"
 		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" && continue
 		[ "${STOP_HARD:-}" = 1 ] || holds_nothing "$p" ||
-			die "$p does not stop: see journalctl -u $p why. Nothing was copied to $TARGET_ROOT$SHOWN. Where it can't save what it has, and that is nothing that you want beside the source's, end it by: systemctl kill --signal=KILL $p; then repeat this."
+			refuse "$p does not stop: see journalctl -u $p why. Nothing was copied to $TARGET_ROOT$SHOWN. Where it can't save what it has, and that is nothing that you want beside the source's, end it by: systemctl kill --signal=KILL $p; then repeat this."
 		say "$p does not stop, and has nothing that is wanted: it is ended"
 		systemctl kill --signal=KILL -- "$p"
 	done
 }
 
-# again: starts what still stopped, the last first. What needs one that is started
-# after it is tried once more. Where one does not start, the script ends with 2.
+# waits UNIT: whether it works in one of the held places, or calls what people wrote while
+# there are such.
+waits() {
+	local place
+	[ ${#held[@]} != 0 ] || return 1
+	for place in "${held[@]}" -; do
+		! grep -qxF -- "$place $1" "$STATE/working" 2>/dev/null || return 0
+	done
+	return 1
+}
+
+# again: starts what still stopped, the last first, but for what works in one of the held
+# places: that stays stopped, and is said. One that does not stop has never ended: to start
+# it would wait for that without end. What needs one that is started after it is tried
+# once more. Where one does not start, the script ends with 2.
 again() {
-	local unit units first=() failed=()
+	local unit units first=() failed=() left=()
 	[ -s "$STATE/stopped" ] || return 0
 	units=$(tac -- "$STATE/stopped")
+	: >"$STATE/stopped.part"
 	while read -r unit; do
+		if waits "$unit"; then
+			left=("$unit" "${left[@]}")
+			continue
+		fi
+		[ "$(systemctl is-active -- "$unit")" != deactivating ] || continue
 		say "starting $unit"
+		printf '%s\n' "$unit" >>"$STATE/stopped.part"
 		systemctl start -- "$unit" </dev/null || first+=("$unit")
 	done <<<"$units"
 	for unit in "${first[@]}"; do
 		systemctl start -- "$unit" </dev/null || failed+=("$unit")
 	done
-	mv -- "$STATE/stopped" "$STATE/started"
+	mv -- "$STATE/stopped.part" "$STATE/started"
+	if [ ${#left[@]} = 0 ]; then
+		rm -f -- "$STATE/stopped" "$STATE/working"
+	else
+		printf '%s\n' "${left[@]}" >"$STATE/stopped"
+		printf 'These stay stopped until their places are whole: %s.\n' "${left[*]}" >&2
+	fi
 	[ ${#failed[@]} = 0 ] || {
 		printf 'These do not start: %s. The data are in place; journalctl -u NAME says why.\n' "${failed[*]}" >&2
-		exit 2
+		[ ${#held[@]} != 0 ] || exit 2
 	}
 }

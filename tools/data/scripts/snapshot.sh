@@ -140,10 +140,11 @@ snapshot() {
 		trap 'exit 130' INT TERM HUP
 		each_of_these take_base
 		rm -f -- "$STATE/started"
+		each_of_these working
 		each_of_these still
 		each_of_these move_place
 		drop_all
-		[ "$different" = 0 ] || die "The target is not what the snapshot was. Run this again, or 90-roll-back.sh."
+		[ "$different" = 0 ] || { again && die "The target is not what the snapshot was: ${held[*]} differ. Run this again, or 90-roll-back.sh."; }
 		again
 		say "The target has the places as they were at the snapshot. What was written since comes by 30-before.sh, 40-copy.sh and 50-after.sh, once the source is quiet."
 		;;

@@ -6,9 +6,9 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -26,12 +26,7 @@ type Form struct {
 	origin   string
 }
 
-var forms = sync.OnceValue(func() (all []Form) {
-	for row := range tsv.Rows(formRows, 6) {
-		all = append(all, Form{row[0], lazyregexp.New(row[1]), row[2], row[3]})
-	}
-	return all
-})
+var forms = tsv.List(formRows, 6, func(c []string) Form { return Form{c[0], lazyregexp.New(c[1]), c[2], c[3]} })
 
 // FormsOf are those whose lines a hazard finds, by its key.
 func FormsOf(key string) []Form {
@@ -70,11 +65,7 @@ func quoted(before string) bool {
 // SystemPaths are the paths that texts name, below the folders of packages.
 func SystemPaths(texts []string) (all []string) {
 	for _, text := range texts {
-		for _, name := range Paths.FindAllString(text, -1) {
-			if OfSystem(name) {
-				all = append(all, name)
-			}
-		}
+		all = append(all, sliced.Filter(Paths.FindAllString(text, -1), OfSystem)...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -23,3 +23,17 @@ func TestRowsOfFormsAreOfHazards(t *testing.T) {
 		}
 	}
 }
+
+// TestAFolderInQuotesIsReformed, where nothing else stands in them before it.
+func TestAFolderInQuotesIsReformed(t *testing.T) {
+	for was, want := range map[string]string{
+		`export JAVA_HOME="/usr/lib/jvm/jre-17"`:             `export JAVA_HOME="/usr/lib/jvm/default-java"`,
+		`JAVA_HOME='/usr/lib/jvm/java-11-openjdk/'`:          `JAVA_HOME='/usr/lib/jvm/default-java/'`,
+		`JAVA_OPTS="-Dhome=/usr/lib/jvm/java-1.8.0-openjdk"`: `JAVA_OPTS="-Dhome=/usr/lib/jvm/default-java"`,
+		`echo "it was /usr/lib/jvm/jre-17 here"`:             `echo "it was /usr/lib/jvm/jre-17 here"`,
+	} {
+		if now, _ := Reform(was, FormsOf("hazard.java.path-apt")); now != want {
+			t.Errorf("%q became %q, not %q", was, now, want)
+		}
+	}
+}

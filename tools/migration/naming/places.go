@@ -27,12 +27,13 @@ type Places struct {
 	units    map[string]api.Relocation
 	accounts map[string]api.Relocation // users
 	Groups   map[string]api.Relocation
-	Packages map[string]Row // by the package's name
+	Packages map[string]Row     // by the package's name
+	runs     map[[2]string]bool // packages with the accounts that are theirs
 }
 
 // New are those of a plan's packages, by the relocations of their canonicals.
 func New(rows []Row, relocations map[string][]api.Relocation) Places {
-	p := Places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Row{}}
+	p := Places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Row{}, map[[2]string]bool{}}
 	byKind := map[api.RelocationKind]map[string]api.Relocation{
 		api.RelocateFile: p.files, api.RelocateDir: p.dirs, api.RelocateService: p.units, api.RelocateUser: p.accounts, api.RelocateGroup: p.Groups,
 	}
@@ -42,6 +43,9 @@ func New(rows []Row, relocations map[string][]api.Relocation) Places {
 			m, from := byKind[r.Kind], strings.TrimSuffix(r.From, "/")
 			if _, ok := m[from]; m != nil && !ok { // of several the first counts
 				m[from] = r
+			}
+			if r.Kind == api.RelocateUser || r.Kind == api.RelocateGroup {
+				p.runs[[2]string{row.Name, from}] = true
 			}
 			p.siblings(from, r)
 		}
@@ -80,6 +84,14 @@ func (p Places) File(name string) (r api.Relocation, to string, ok bool) {
 		}
 	}
 	return api.Relocation{}, name, false
+}
+
+// Now is where the target has a file: as here, where nothing says otherwise.
+func (p Places) Now(name string) string {
+	if _, to, ok := p.File(name); ok && to != "" {
+		return to
+	}
+	return name
 }
 
 // Account is what the target calls a user. Those of every system keep their

@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // References carries over, line by line, what a text names and only the source has:
@@ -20,11 +21,20 @@ type References struct {
 	where    Places
 	versions []versionName
 	Owners   map[string]string // packages of the source, by the paths that texts name
+	Placed   map[string]string // where the plan brings files that go elsewhere
 	target   string
+	pkg      string // whose file is read, where it is one's
+}
+
+// Of reads the file of a package, which may name the account that its program runs as.
+func (r *References) Of(pkg string) *References {
+	own := *r
+	own.pkg = pkg
+	return &own
 }
 
 // versionName is a name with a version that becomes one with another: php7.4 and
-// php8.4.
+// php8.4, and php-fpm7.4, as Debian calls the program of php7.4-fpm.
 type versionName struct {
 	was, now, pkg string
 	at            *regexp.Regexp
@@ -47,11 +57,14 @@ var (
 	Paths = lazyregexp.New(`/[A-Za-z0-9_.@+~-]+(?:/[A-Za-z0-9_.@+~-]+)*`)
 	// unitIn are units in a text, by their full names or after what manages them.
 	unitIn = lazyregexp.New(`[A-Za-z0-9_.@\\:-]+\.(?:service|socket|timer|path|target|mount)\b`)
-	called = lazyregexp.New(`\b(?:systemctl(?: +-[a-z-]+)* +[a-z-]+|service|invoke-rc\.d)(?: +--?[a-z-]+)* +([A-Za-z0-9_.@-]+)`)
+	called = lazyregexp.New(`\b(?:systemctl(?: +-[a-z-]+)* +[a-z-]+|service|invoke-rc\.d)(?: +--?[a-z-]+)* +([A-Za-z0-9_.@-]+(?: +[A-Za-z0-9_.@-]+)*)`)
+	words  = lazyregexp.New(`[^ ]+`)
 	digits = lazyregexp.New(`[0-9]+(?:\.[0-9]+)*`)
+	// isSocket are sockets by their names, which no file of a person's has: these follow the
+	// program that makes them.
+	isSocket = lazyregexp.New(`^/(?:var/)?(?:run|lib)/.*\.(?:sock|socket|ctl)$`)
 	// runsAs are the settings of a unit that name accounts: systemd.exec(5), systemd.socket(5).
-	runsAs  = lazyregexp.New(`^\s*(User|Group|SupplementaryGroups|SocketUser|SocketGroup)\s*=`)
-	account = lazyregexp.New(`[A-Za-z_][A-Za-z0-9_.-]*`)
+	runsAs = lazyregexp.New(`^\s*(User|Group|SupplementaryGroups|SocketUser|SocketGroup)\s*=`)
 )
 
 // NewReferences knows the names of a plan.
@@ -68,12 +81,13 @@ func NewReferences(rows []Row, where Places, target string) *References {
 			if is == nil || is[1] != was[1] || is[3] != was[3] || is[2] == was[2] {
 				continue
 			}
-			key := was[1] + was[2]
-			if old, ok := now[key]; ok && old != is[1]+is[2] {
-				now[key] = "" // two packages disagree
-				continue
+			for _, between := range []string{"", was[3]} {
+				key, to := was[1]+between+was[2], is[1]+between+is[2]
+				if old, ok := now[key]; ok && old != to {
+					to = "" // two packages disagree
+				}
+				now[key], pkg[key] = to, row.Name
 			}
-			now[key], pkg[key] = is[1]+is[2], row.Name
 		}
 	}
 	for _, was := range slices.Sorted(maps.Keys(now)) {
@@ -108,11 +122,12 @@ func Silent(n int, line string) bool {
 // Text carries the names in a text over; what is said of a line has its number.
 func (r *References) Text(text string) (now string, renamed, lost []Mention) {
 	lines := strings.Split(text, "\n")
+	lists := listsOfUnits(text)
 	for n, was := range lines {
 		if Silent(n, was) {
 			continue
 		}
-		l := &nameLine{r: r, text: was, number: n + 1}
+		l := &nameLine{r: r, text: was, number: n + 1, lists: lists}
 		l.carry()
 		lines[n] = l.text
 		renamed, lost = append(renamed, l.renamed...), append(lost, l.lost...)
@@ -125,6 +140,7 @@ type nameLine struct {
 	r             *References
 	text          string
 	number        int
+	lists         map[string]bool // variables of the text whose words are units
 	renamed, lost []Mention
 }
 
@@ -147,15 +163,20 @@ func (l *nameLine) carry() {
 		}
 		return to
 	})
-	l.text = unitIn.ReplaceAllStringFunc(l.text, func(unit string) string { return l.unit(unit, "") })
+	l.text = unitIn.ReplaceAllStringFunc(l.text, l.unit)
 	if at := called.FindAllStringSubmatchIndex(l.text, -1); at != nil {
 		for _, at := range slices.Backward(at) {
-			l.text = l.text[:at[2]] + l.unit(l.text[at[2]:at[3]], ".service") + l.text[at[3]:]
+			l.text = l.text[:at[2]] + l.managed(l.text[at[0]:at[2]], l.text[at[2]:at[3]]) + l.text[at[3]:]
 		}
+	}
+	if all := listIn.FindAllStringSubmatchIndex(l.text, 1); all != nil && l.lists[l.text[all[0][2]:all[0][3]]] {
+		at := all[0]
+		l.text = l.text[:at[4]] + l.managed(l.text[at[0]:at[4]], l.text[at[4]:at[5]]) + l.text[at[5]:]
 	}
 	l.accounts()
 	for _, v := range l.r.versions {
-		if !strings.Contains(l.text, v.was) {
+		gone := func(m Mention) bool { return strings.Contains(m.Name, v.was) }
+		if !strings.Contains(l.text, v.was) || slices.ContainsFunc(l.lost, gone) { // what has no counterpart stays as it is
 			continue
 		}
 		if now := outsideOwn(l.text, v); now != l.text {
@@ -165,33 +186,52 @@ func (l *nameLine) carry() {
 	}
 }
 
-// accounts are those by which a unit runs.
-func (l *nameLine) accounts() {
-	setting := runsAs.FindStringSubmatch(l.text)
-	if setting == nil {
-		return
+var (
+	// listIn is a list of a shell: of a loop, or in a variable.
+	listIn = lazyregexp.New(`(?:\bfor +|^\s*(?:(?:export|local|readonly|declare(?: +-a)?) +)?)([A-Za-z_][A-Za-z0-9_]*)(?: +in +|=[("']\s*)([A-Za-z0-9_.@-]+(?: +[A-Za-z0-9_.@-]+)*)`)
+	// listBy is a loop over what a variable has.
+	listBy = lazyregexp.New(`\bfor +([A-Za-z_][A-Za-z0-9_]*) +in +"?\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
+	// managedBy is a variable behind what manages units.
+	managedBy = lazyregexp.New(`\b(?:systemctl(?: +-[a-z-]+)* +[a-z-]+|service|invoke-rc\.d)(?: +--?[a-z-]+)* +["']?\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
+)
+
+// listsOfUnits are the variables of a shell's text whose words are units: of them a loop
+// calls what manages these.
+func listsOfUnits(text string) map[string]bool {
+	lists := map[string]bool{}
+	for _, m := range managedBy.FindAllStringSubmatch(text, -1) {
+		lists[m[1]] = true
 	}
-	called := l.r.where.Group
-	if strings.HasSuffix(setting[1], "User") {
-		called = l.r.where.Account
+	for _, m := range listBy.FindAllStringSubmatch(text, -1) {
+		lists[m[2]] = lists[m[2]] || lists[m[1]]
 	}
-	names := strings.TrimPrefix(l.text, setting[0])
-	l.text = setting[0] + account.ReplaceAllStringFunc(names, func(name string) string {
-		to := called(name)
-		if to != name {
-			l.say(name, to, "")
-		}
-		return to
-	})
+	return lists
 }
 
-// unit is what the target calls a unit, which may stand without its kind.
-func (l *nameLine) unit(name, kind string) string {
-	to := strings.TrimSuffix(l.r.unit(name+kind), kind)
+// unit is what the target calls a unit.
+func (l *nameLine) unit(name string) string {
+	to := l.r.unit(name)
 	if to != name {
 		l.say(name, to, "")
 	}
 	return to
+}
+
+// managed are the units behind what manages them, without their kinds. They are said with it,
+// since the same name may stand elsewhere in the line and mean another thing.
+func (l *nameLine) managed(verb, units string) string {
+	why := []string{}
+	now := words.ReplaceAllStringFunc(units, func(name string) string {
+		to := strings.TrimSuffix(l.r.unit(name+".service"), ".service")
+		if to != name {
+			why = append(why, fmt.Sprintf("%s is %s in %s.", name, to, l.r.target))
+		}
+		return to
+	})
+	if now != units {
+		l.renamed = append(l.renamed, Mention{Line: l.number, Name: verb + units, Now: verb + now, Why: strings.Join(why, " ")})
+	}
+	return now
 }
 
 // outsideOwn replaces a name where it is not part of a path of people's.
@@ -223,11 +263,29 @@ func (r *References) path(name string) (to, why, lost string) {
 	if IsOwn(name) {
 		return name, "", ""
 	}
+	if placed := r.Placed[name]; placed != "" {
+		return placed, "", ""
+	}
 	if strings.HasPrefix(name, "/etc/") {
 		if moved, to, ok := r.where.File(name); ok && to != "" && (moved.Action == api.ActionCopy || moved.Action == api.ActionConvert) {
 			return to, "", ""
 		}
+		moved, ok := r.where.dirs[name]
+		switch {
+		case !ok || moved.To == nil:
+			return name, "", ""
+		case moved.Action == api.ActionCopy:
+			return strings.TrimSuffix(*moved.To, "/"), "", ""
+		case moved.Action == api.ActionConvert:
+			return name, "", r.elsewhere(name, moved)
+		}
 		return name, "", ""
+	}
+	if moved, ok := r.where.dirs[name]; ok && moved.Action == api.ActionManual && moved.To != nil && strings.HasPrefix(name, "/var/") && !strings.HasPrefix(name, "/var/run/") {
+		return name, "", r.elsewhere(name, moved)
+	}
+	if socket, ok := r.where.files[name]; ok && isSocket.MatchString(name) && isSocket.MatchString(socket.Place()) {
+		return socket.Place(), "", ""
 	}
 	pkg, owned := r.Owners[name]
 	row, known := r.where.Packages[pkg]
@@ -238,6 +296,14 @@ func (r *References) path(name string) (to, why, lost string) {
 		return name, "", fmt.Sprintf("It is of the package %s, which has no counterpart in %s.", pkg, r.target)
 	}
 	return sameVersion(name, row), ", by its package " + pkg, ""
+}
+
+// elsewhere says of a folder that the target has what stands in it in others.
+func (r *References) elsewhere(name string, moved api.Relocation) string {
+	if strings.TrimSuffix(*moved.To, "/") == name {
+		return ""
+	}
+	return fmt.Sprintf("What stands in this folder is in others in %s, such as %s.", r.target, *moved.To)
 }
 
 // sameVersion is a path with the version of a package's name in it, as it is with
@@ -276,21 +342,42 @@ func (r *References) OfUnit(to string) string {
 
 // Versioned are those of people's own software for one version of what runs it: that
 // of the target does not look there.
-func (r *References) Versioned(exists func(path string) bool, software []assess.Software) (all []Mention) {
-	homes := []string{"/usr/local/lib/"}
-	for _, s := range software {
-		if s.Manager == "venv" {
-			homes = append(homes, s.Path+"/lib/")
-		}
-	}
+func (r *References) Versioned(exists func(path string) bool) (all []Mention) {
+	const home = "/usr/local/lib/"
 	for _, v := range r.versions {
-		for _, home := range homes {
-			if exists(home + v.was) {
-				all = append(all, Mention{Path: home + v.was, Name: home + v.was, Now: home + v.now, Why: fmt.Sprintf("%s looks into %s.", v.now, home+v.now)})
-			}
+		if exists(home + v.was) {
+			all = append(all, lookedFor(v.now, home+v.was, home+v.now))
 		}
 	}
 	return all
+}
+
+func lookedFor(by, was, now string) Mention {
+	return Mention{Path: was, Name: was, Now: now, Why: fmt.Sprintf("%s looks into %s.", by, now)}
+}
+
+// Environments are the folders of modules of Python's virtual environments, by the version
+// that made each: the target's Python looks into one of its own. One that a person built
+// moves with what was made by it.
+func Environments(software []assess.Software, now string, exists func(path string) bool) (all []Mention) {
+	is := seriesOf(now)
+	for _, s := range software {
+		was := seriesOf(s.Version)
+		home := s.Path + "/lib/python"
+		if s.Manager == "venv" && was != "" && is != "" && was != is && exists("/usr/bin/python"+was) && exists(home+was) {
+			all = append(all, lookedFor("python"+is, home+was, home+is))
+		}
+	}
+	return all
+}
+
+// seriesOf is the major and the minor version of a version.
+func seriesOf(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 || !assess.PlainVersion.MatchString(parts[0]+"."+parts[1]) {
+		return ""
+	}
+	return parts[0] + "." + parts[1]
 }
 
 // languageFolders are the folders of people's modules that are of one version of a language, by
@@ -328,21 +415,21 @@ func Changed(n int) string {
 	return fmt.Sprintf("%d lines name what the target calls otherwise, and were changed.", n)
 }
 
-// Programs are those of people: the programs in their folders, up to a size, and what the
-// machine's own units, of which settings are asked, and its jobs run there.
+// Programs are those of people: the programs in their folders, up to a size, those that
+// stand among packages' own, and what the machine's own units, of which settings are asked, and its jobs run there.
 func Programs(a *assess.Assessment, size int64, settings func(unit string) [][]string) (all []string) {
 	add := func(text string) {
-		for _, name := range Paths.FindAllString(text, -1) {
-			if IsOwn(name) {
-				all = append(all, name)
-			}
-		}
+		all = append(all, sliced.Filter(Paths.FindAllString(text, -1), IsOwn)...)
 	}
 	for _, p := range a.Programs {
 		if p.Package == "" && p.Link == "" && p.Size <= size && IsOwn(p.Path) {
 			all = append(all, p.Path)
 		}
 	}
+	for _, s := range a.Strays {
+		all = append(all, s.Path)
+	}
+	all = append(all, a.Apart...)
 	for _, u := range slices.Concat(a.Services, a.Timers) {
 		if u.Local && u.Path != "" {
 			for _, line := range settings(u.Path) {

@@ -19,7 +19,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,10 +28,13 @@ import (
 
 	"svc/assess"
 	"svc/assess/ask"
+	"svc/assess/ask/compile"
 	"svc/assess/host"
 	"svc/assess/inspect"
+	"svc/backend/lazyregexp"
 	"svc/backend/secret"
 	"svc/tools/rehearsal"
+	"svc/tools/rehearsal/sites"
 	"svc/tools/sandbox"
 )
 
@@ -44,19 +46,22 @@ type Machine struct {
 	Now     time.Time
 	// Unit is what a unit of Before is called on the machine.
 	Wanted func(unit string) bool
+	Pages  []sites.Request   // beside the first of each site
+	People []compile.Program // people's programs, as the machine has them
 }
 
 // Host is the machine as assessments read it.
 func (m *Machine) Host() (host.Host, error) {
 	return host.OpenInside(m.Sandbox.Root(), func(ctx context.Context, words []string, errorsAlone bool) (host.Answer, error) {
 		c := sandbox.Command{Words: words}
+		var said bytes.Buffer
 		if errorsAlone {
-			var said bytes.Buffer
 			c.Stdout, c.Stderr = io.Discard, &sandbox.Beginning{To: &said, Most: maxAnswer}
-			r, err := m.Sandbox.Run(ctx, c)
-			return host.Answer{Status: r.Status, Text: said.Bytes()}, err
 		}
 		r, err := m.Sandbox.Run(ctx, c)
+		if errorsAlone {
+			r.Text = said.Bytes()
+		}
 		return host.Answer{Status: r.Status, Text: r.Text}, err
 	})
 }
@@ -67,11 +72,13 @@ const (
 	maxLog     = 16 << 20
 	maxPage    = 64 << 10
 	maxLines   = 12
+	maxManager = 4 // of these, by systemd
 	maxLine    = 300
 	maxHeld    = 20_000 // lines of a catalogue
 	maxErrors  = 200
 	greetingIn = 700 * time.Millisecond
 	pageIn     = 10 * time.Second
+	furtherIn  = 20 * time.Second // all pages beside the first
 )
 
 // Observe asks the machine for everything: first what runs and listens, while nothing
@@ -82,7 +89,7 @@ func (m *Machine) Observe(ctx context.Context) (*rehearsal.Observed, error) {
 		return nil, err
 	}
 	defer h.Close()
-	o := &rehearsal.Observed{Pages: map[rehearsal.Request]rehearsal.Page{}, Greetings: map[int]rehearsal.Greeting{}, Catalogues: map[string]rehearsal.Catalogue{}, Programs: map[string]bool{}, Sudo: map[string]int{}}
+	o := &rehearsal.Observed{Catalogues: map[string]rehearsal.Catalogue{}, Programs: map[string]bool{}, Sudo: map[string]int{}}
 	if o.Assessment, err = inspect.Assess(ctx, h, assess.Options{Now: m.Now}); err != nil {
 		return nil, fmt.Errorf("reading what runs: %w", err)
 	}
@@ -92,13 +99,14 @@ func (m *Machine) Observe(ctx context.Context) (*rehearsal.Observed, error) {
 	}
 	var asking sync.WaitGroup
 	asking.Go(func() { err = m.services(ctx, h, o) })
-	asking.Go(func() { m.pages(ctx, o); m.greetings(ctx, o); m.sudo(ctx, o) })
+	asking.Go(func() { m.pages(ctx, o); m.greetings(ctx, o); m.sudo(ctx, o); m.sessions(ctx, o) })
 	asking.Go(func() { m.catalogues(ctx, h, o) })
 	asking.Wait()
 	if err != nil {
 		return nil, err
 	}
 	m.log(ctx, o)
+	m.compile(ctx, h, o)
 	return o, ctx.Err()
 }
 
@@ -112,58 +120,65 @@ func (m *Machine) services(ctx context.Context, h host.Host, o *rehearsal.Observ
 	return err
 }
 
-// pages asks each site for its first page, as a client that trusts any certificate
-// and follows no link.
+// pages asks each site for its first page, and for what that links to and others are
+// known to be, as a client that trusts any certificate.
 func (m *Machine) pages(ctx context.Context, o *rehearsal.Observed) {
-	var both sync.Mutex
-	each(rehearsal.Requests(m.Before), func(r rehearsal.Request) {
-		page := m.page(ctx, r)
-		both.Lock()
-		defer both.Unlock()
-		o.Pages[r] = page
-	})
+	o.Pages = each(sites.Requests(m.Before), func(r sites.Request) sites.Page { return m.page(ctx, r) })
+	further := append(slices.Clone(m.Pages), sites.Linked(o.Pages)...)
+	ctx, cancel := context.WithTimeout(ctx, furtherIn)
+	defer cancel()
+	for r, page := range each(slices.DeleteFunc(further, func(r sites.Request) bool { _, asked := o.Pages[r]; return asked }), func(r sites.Request) sites.Page { return m.page(ctx, r) }) {
+		if page.Status != 0 || ctx.Err() == nil { // else there was no time to ask
+			o.Pages[r] = page
+		}
+	}
 }
 
-// each does something for each, some at once.
-func each[T any](all []T, do func(T)) {
+// each asks for each, some at once.
+func each[K comparable, V any](all []K, ask func(K) V) map[K]V {
+	answers := map[K]V{}
+	var noting sync.Mutex
 	var group sync.WaitGroup
 	free := make(chan struct{}, 8)
 	for _, one := range all {
 		free <- struct{}{}
-		group.Go(func() { do(one); <-free })
+		group.Go(func() {
+			answer := ask(one)
+			noting.Lock()
+			defer noting.Unlock()
+			answers[one] = answer
+			<-free
+		})
 	}
 	group.Wait()
+	return answers
 }
 
-var title = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title`) })
+var title = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title`)
 
-func (m *Machine) page(ctx context.Context, r rehearsal.Request) rehearsal.Page {
+func (m *Machine) page(ctx context.Context, r sites.Request) sites.Page {
 	ctx, cancel := context.WithTimeout(ctx, pageIn)
 	defer cancel()
-	scheme, name := "http", r.Name
-	if r.TLS {
-		scheme = "https"
-	}
-	name = cmp.Or(name, "localhost")
+	r.Name = cmp.Or(r.Name, "localhost")
 	transport := &http.Transport{
 		DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return m.reach(ctx, r.Port) },
-		TLSClientConfig: &tls.Config{ServerName: name, InsecureSkipVerify: true}, //nolint:gosec // what answers is asked, not trusted
+		TLSClientConfig: &tls.Config{ServerName: r.Name, InsecureSkipVerify: true}, //nolint:gosec // what answers is asked, not trusted
 		Proxy:           nil, DisableKeepAlives: true, MaxResponseHeaderBytes: maxPage,
 	}
 	defer transport.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s://%s:%d/", scheme, name, r.Port), http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.String(), http.NoBody)
 	if err != nil {
-		return rehearsal.Page{Error: plain(err.Error())}
+		return sites.Page{Error: plain(err.Error())}
 	}
-	request.Host = name
+	request.Host = r.Name
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
-		return rehearsal.Page{Error: plain(err.Error())}
+		return sites.Page{Error: plain(err.Error())}
 	}
 	defer answer.Body.Close()
 	b, _ := io.ReadAll(io.LimitReader(answer.Body, maxPage)) // what came is judged
-	page := rehearsal.Page{Status: answer.StatusCode}
-	if found := title().FindSubmatch(b); found != nil {
+	page := sites.Page{Status: answer.StatusCode, Links: sites.Links(r, string(b))}
+	if found := title.FindSubmatch(b); found != nil {
 		page.Title = plain(html.UnescapeString(string(found[1])))
 	}
 	return page
@@ -188,13 +203,7 @@ func (m *Machine) greetings(ctx context.Context, o *rehearsal.Observed) {
 		}
 	}
 	slices.Sort(ports)
-	var both sync.Mutex
-	each(slices.Compact(ports), func(port int) {
-		g := m.greeting(ctx, port)
-		both.Lock()
-		defer both.Unlock()
-		o.Greetings[port] = g
-	})
+	o.Greetings = each(slices.Compact(ports), func(port int) rehearsal.Greeting { return m.greeting(ctx, port) })
 }
 
 func (m *Machine) greeting(ctx context.Context, port int) rehearsal.Greeting {
@@ -212,18 +221,18 @@ func (m *Machine) greeting(ctx context.Context, port int) rehearsal.Greeting {
 	return rehearsal.Greeting{Open: true, First: plain(string(first))}
 }
 
-// catalogues asks database servers for what they hold.
+// catalogues asks servers and languages for what they hold, serve and can load.
 func (m *Machine) catalogues(ctx context.Context, h host.Host, o *rehearsal.Observed) {
 	for _, q := range rehearsal.CatalogueQuestions() {
-		_, noProgram := h.FS().Stat(q.Program[1:])
-		_, noData := h.FS().Stat(q.Place[1:])
-		if noProgram != nil || noData != nil {
+		programs, _ := fs.Glob(h.FS(), q.Program[1:]) // the patterns of the table are sound
+		_, noPlace := h.FS().Stat(strings.TrimPrefix(q.Place, "/"))
+		if len(programs) == 0 || q.Place != "" && noPlace != nil {
 			continue
 		}
 		r, err := m.Sandbox.Run(ctx, sandbox.Command{Words: q.Words})
 		lines := lines(r.Text, maxHeld)
 		if err != nil || r.Status != 0 {
-			lines = lines[max(0, len(lines)-maxLines):]
+			lines = last(lines, maxLines)
 		}
 		o.Catalogues[q.Name] = rehearsal.Catalogue{Answers: err == nil && r.Status == 0, Lines: lines}
 	}
@@ -264,19 +273,18 @@ func (m *Machine) log(ctx context.Context, o *rehearsal.Observed) {
 		return
 	}
 	index := map[string]int{}
+	managers := map[string][]string{} // what systemd says of units: the same with each try to start them
 	for scan := bufio.NewScanner(&said); scan.Scan(); {
 		var e entry
 		var text string
 		if json.Unmarshal(scan.Bytes(), &e) != nil || json.Unmarshal(e.Message, &text) != nil || plain(text) == "" {
 			continue
 		}
-		unit := e.Unit
-		if e.About != "" {
-			unit = e.About
-		}
-		o.Logs[unit] = append(o.Logs[unit], plain(text))
-		if over := len(o.Logs[unit]) - maxLines; over > 0 {
-			o.Logs[unit] = o.Logs[unit][over:]
+		unit := cmp.Or(e.About, e.Unit)
+		if e.Name == "systemd" {
+			managers[unit] = last(append(managers[unit], plain(text)), maxManager)
+		} else {
+			o.Logs[unit] = last(append(o.Logs[unit], plain(text)), maxLines-maxManager)
 		}
 		if e.Priority == "" || e.Priority > "3" {
 			continue
@@ -289,12 +297,18 @@ func (m *Machine) log(ctx context.Context, o *rehearsal.Observed) {
 			o.Errors = append(o.Errors, line)
 		}
 	}
+	for unit, lines := range managers {
+		o.Logs[unit] = append(o.Logs[unit], lines...)
+	}
 }
 
-var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9]+`) })
+// last are the last n lines, at most.
+func last(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
+
+var numbers = lazyregexp.New(`[0-9]+`)
 
 // shape is a line without what differs from one start to the next.
-func shape(text string) string { return numbers().ReplaceAllString(text, "N") }
+func shape(text string) string { return numbers.ReplaceAllString(text, "N") }
 
 // lines are a program's lines, as text.
 func lines(b []byte, most int) (all []string) {

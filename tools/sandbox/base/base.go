@@ -27,6 +27,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 	"svc/tools/sandbox"
 )
@@ -172,21 +173,14 @@ func (b Base) use() []way {
 }
 
 func programs(all []way) string {
-	names := []string{}
-	for _, w := range all {
-		names = append(names, w.program)
-	}
-	return strings.Join(slices.Compact(names), " or ")
+	return strings.Join(slices.Compact(sliced.Map(all, func(w way) string { return w.program })), " or ")
 }
 
 // words are those of a step.
 func (b Base) words(w way, dir string) (words []string) {
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	fill := strings.NewReplacer("{suite}", b.suite, "{dir}", dir, "{archive}", b.archive, "{machine}", machine)
-	for _, word := range w.words {
-		words = append(words, fill.Replace(word))
-	}
-	return words
+	return sliced.Map(w.words, fill.Replace)
 }
 
 // reached is where a step finds the folder, whose root has no way to it.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/tools/database"
 )
 
@@ -90,11 +91,16 @@ type Refusal struct {
 }
 
 func (r Refusals) Error() string {
-	lines := []string{"the upgrade is refused, and nothing was changed"}
-	for _, x := range r {
-		lines = append(lines, fmt.Sprintf("  %s: %s", x.What, x.Instead))
-	}
+	lines := append([]string{"the upgrade is refused, and nothing was changed"}, sliced.Map(r, func(x Refusal) string { return fmt.Sprintf("  %s: %s", x.What, x.Instead) })...)
 	return strings.Join(lines, "\n")
+}
+
+// Err are the refusals as an error; nil where there is none.
+func (r Refusals) Err() error {
+	if r == nil {
+		return nil
+	}
+	return r
 }
 
 // Refusef is a single refusal.

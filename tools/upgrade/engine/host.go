@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc/backend/osfile"
+	"svc/backend/sliced"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -141,10 +142,7 @@ func short(disks []*disk) error {
 			})
 		}
 	}
-	if refused == nil {
-		return nil
-	}
-	return refused
+	return refused.Err()
 }
 
 // DiskOf is the disk that a directory is on.
@@ -415,9 +413,7 @@ func CredentialOf(name string) (*syscall.Credential, error) {
 		return nil, fmt.Errorf("looking up the groups of %s: %w", name, err)
 	}
 	c := &syscall.Credential{Uid: number(u.Uid), Gid: number(u.Gid)}
-	for _, g := range groups {
-		c.Groups = append(c.Groups, number(g))
-	}
+	c.Groups = append(c.Groups, sliced.Map(groups, number)...)
 	return c, nil
 }
 

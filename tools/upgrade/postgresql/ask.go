@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -47,28 +46,22 @@ const pgAsk = `select json_build_object('super', (select rolsuper from pg_roles 
 	'checksums', current_setting('data_checksums'), 'segment', pg_size_bytes(current_setting('wal_segment_size')),
 	'encoding', pg_encoding_to_char(encoding), 'collate', datcollate, 'ctype', datctype, 'provider', %[1]s) from pg_database where datname = 'template0'`
 
-// pgLocale is how versions call a database's locale, the newest first.
-var pgLocale = []struct {
-	from int
-	sql  string
-}{
-	{17, "datlocprovider, 'icu', coalesce(datlocale, '')"},
-	{15, "datlocprovider, 'icu', coalesce(daticulocale, '')"},
-	{0, "'c', 'icu', ''"},
+// pgLocale is how a version calls a database's locale.
+func pgLocale(major int) string {
+	switch {
+	case major >= 17:
+		return "datlocprovider, 'icu', coalesce(datlocale, '')"
+	case major >= 15:
+		return "datlocprovider, 'icu', coalesce(daticulocale, '')"
+	}
+	return "'c', 'icu', ''"
 }
 
 // ask asks a running server; control is the file by which a version knows an
 // extension.
 func (g *pgRun) ask(ctx context.Context, live session.Session, control func(version, extension string) string) error {
 	p := g.p
-	i := slices.IndexFunc(pgLocale, func(l struct {
-		from int
-		sql  string
-	},
-	) bool {
-		return p.Old.Major() >= l.from
-	})
-	states, err := session.Query[pgState](ctx, live, "template1", fmt.Sprintf(pgAsk, pgLocale[i].sql))
+	states, err := session.Query[pgState](ctx, live, "template1", fmt.Sprintf(pgAsk, pgLocale(p.Old.Major())))
 	if err != nil || len(states) != 1 {
 		return engine.Refusef("let it in over the local socket, as Debian does: local all "+p.Owner+" peer", "the account %s can't ask the server: %v", p.Owner, err)
 	}
@@ -125,10 +118,7 @@ func (s pgState) refuse(p *Upgrade) error {
 			refused = append(refused, engine.Refusal{What: c.what, Instead: c.instead})
 		}
 	}
-	if refused == nil {
-		return nil
-	}
-	return refused
+	return refused.Err()
 }
 
 // pgAskDatabases lists databases.
@@ -169,10 +159,7 @@ func (g *pgRun) askDatabases(ctx context.Context, live session.Session, control 
 			}
 		}
 	}
-	if refused != nil {
-		return 0, refused
-	}
-	return relations, nil
+	return relations, refused.Err()
 }
 
 // lacks refuses an extension that a version does not have, as its control file

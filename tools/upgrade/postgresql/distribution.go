@@ -35,15 +35,6 @@ const pgOldest database.Version = "9.4"
 // pgAsked is the file with what the old server said of its cluster.
 const pgAsked = "asked.json"
 
-// pgAnswers are in it.
-type pgAnswers struct {
-	Superuser string
-	Initdb    []string
-	Databases []session.Database
-	Locks     int64
-	Alone     bool
-}
-
 // made is where pg_upgrade makes the new cluster.
 func (m *pgDistribution) made() string { return m.Data + ".svc-made" }
 
@@ -205,10 +196,7 @@ func (m *pgDistribution) refuse(says datadir.Statement) error {
 	if _, err := os.Lstat(m.made()); err == nil {
 		refused = append(refused, engine.Refusal{What: m.made() + " is there, of an earlier upgrade", Instead: "remove it, or move it elsewhere, when it is no longer wanted"})
 	}
-	if refused == nil {
-		return nil
-	}
-	return refused
+	return refused.Err()
 }
 
 // control is the file by which the installed release knows an extension.
@@ -286,19 +274,14 @@ func (m *pgDistribution) Afterwards(h *engine.Host) []string {
 
 // run is the way of the copy into the new cluster.
 func (m *pgDistribution) run(h *engine.Host) *pgRun {
-	p := &Upgrade{Owner: m.Account, Superuser: m.Account, Old: m.Old.At(m.Next()), New: m.New.At(m.made()), Port: m.Port, Socket: m.Socket}
+	p := &Upgrade{Owner: m.Account, Answers: Answers{Superuser: m.Account}, Old: m.Old.At(m.Next()), New: m.New.At(m.made()), Port: m.Port, Socket: m.Socket}
 	return &pgRun{h, p}
 }
 
 // informed is a run that knows what the old server said.
 func (m *pgDistribution) informed(h *engine.Host) (*pgRun, error) {
-	var said pgAnswers
-	if err := h.ReadFile(pgAsked, &said); err != nil {
-		return nil, err
-	}
 	g := m.run(h)
-	g.p.Superuser, g.p.Initdb, g.p.Databases, g.p.Locks, g.p.Alone = said.Superuser, said.Initdb, said.Databases, said.Locks, said.Alone
-	return g, nil
+	return g, h.ReadFile(pgAsked, &g.p.Answers)
 }
 
 // Settle does nothing: no server runs.
@@ -343,7 +326,7 @@ func (m *pgDistribution) ask(ctx context.Context, g *pgRun, s session.Session) e
 	if err = errors.Join(err, s.KeepOrders(ctx, g.p.Databases)); err != nil {
 		return err
 	}
-	return g.WriteFile(pgAsked, pgAnswers{g.p.Superuser, g.p.Initdb, g.p.Databases, g.p.Locks, g.p.Alone})
+	return g.WriteFile(pgAsked, g.p.Answers)
 }
 
 // Convert makes the new cluster from a copy, which it takes the place of.
@@ -371,7 +354,7 @@ func (m *pgDistribution) Convert(ctx context.Context, h *engine.Host, dir string
 
 // Written compares the new cluster with what it was when svc alone had been in it.
 func (m *pgDistribution) Written(ctx context.Context, h *engine.Host) (engine.Written, error) {
-	p := &Upgrade{Owner: m.Account, Superuser: m.Account, New: m.New.At(m.Data), Port: m.Port, Socket: m.Socket, Aside: m.UndonePath()}
+	p := &Upgrade{Owner: m.Account, Answers: Answers{Superuser: m.Account}, New: m.New.At(m.Data), Port: m.Port, Socket: m.Socket, Aside: m.UndonePath()}
 	g := &pgRun{h, p}
 	w := engine.Written{Kept: p.aside(), Commands: newCluster{g}.dumpKept()}
 	if !m.Is(m.Kept()) {

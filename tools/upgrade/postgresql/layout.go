@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
@@ -201,9 +199,7 @@ func (l pgdgLayout) found(ctx context.Context, h *engine.Host, version string) (
 	if err != nil {
 		return c, nil // it has no cluster
 	}
-	if u, err := user.LookupId(strconv.Itoa(int(info.Sys().(*syscall.Stat_t).Uid))); err == nil {
-		c.owner = u.Username
-	}
+	c.owner = engine.AccountOf(info)
 	if server := readPostmaster(c.data); server.pid != 0 {
 		c.status, c.port = "online", server.port
 	}

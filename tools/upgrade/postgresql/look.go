@@ -173,8 +173,5 @@ func (p *Upgrade) refuse(all []foundCluster, old foundCluster) error {
 		start := strings.Join(p.layout().serve("start", p.Old, p.Name).Args, " ")
 		refused = append(refused, engine.Refusal{What: fmt.Sprintf("the cluster %s is not online but %s", instance(old.version, old.name), old.status), Instead: start + "; of a replica upgrade the primary and make the replica again"})
 	}
-	if refused == nil {
-		return nil
-	}
-	return refused
+	return refused.Err()
 }

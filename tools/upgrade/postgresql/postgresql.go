@@ -20,20 +20,16 @@ import (
 // Upgrade is a cluster on its way: pg_upgrade copies it into a new one, and
 // the old one stays where it is, stopped.
 type Upgrade struct {
-	Layout    string // of the host: one of layouts
-	Name      string // of the cluster: main; empty where a version has one
-	Owner     string // account that it runs as
-	Superuser string // the role that initdb made
-	Old, New  session.Cluster
+	Layout   string // of the host: one of layouts
+	Name     string // of the cluster: main; empty where a version has one
+	Owner    string // account that it runs as
+	Old, New session.Cluster
+	Answers
 	Port      int
-	Socket    string   // folder of its public socket
-	Start     string   // how it starts at a boot, in the layout's words
-	Initdb    []string // what a cluster of the same form is made with
-	Databases []session.Database
+	Socket    string // folder of its public socket
+	Start     string // how it starts at a boot, in the layout's words
 	Bytes     int64  // of the data, without the log of transactions
-	Locks     int64  // that a transaction may have, for all relations of the largest database
 	Relations int64  // tables, indexes and what else has a file, of all databases
-	Alone     bool   `json:",omitzero"` // its server loads no library that could have workers of its own
 	Online    bool   // the server gives a copy while it serves
 	Offline   string `json:",omitzero"` // why it does not
 	engine.Paces
@@ -47,6 +43,15 @@ type Upgrade struct {
 	Archives    bool     // its log of changes is kept elsewhere
 	// Distribution is the cluster of a distribution that has one, in place of all else.
 	Distribution *pgDistribution `json:",omitzero"`
+}
+
+// Answers are what a running server says of its cluster, and of how to serve it.
+type Answers struct {
+	Superuser string   // the role that initdb made
+	Initdb    []string // what a cluster of the same form is made with
+	Databases []session.Database
+	Locks     int64 // that a transaction may have, for all relations of the largest database
+	Alone     bool  `json:",omitzero"` // it loads no library that could have workers of its own
 }
 
 // pgDistribution is the one cluster of Red Hat's own packages and their like: its
@@ -120,9 +125,14 @@ func (g *pgRun) folder(name string) (string, error) {
 	return dir, errors.Join(os.RemoveAll(dir), engine.MakeFolderAs(g.p.Owner, dir, 0o700))
 }
 
-// remove is a step's undoing: that of a folder in the backup directory.
-func (g *pgRun) remove(name string) func(context.Context) error {
-	return func(context.Context) error { return os.RemoveAll(g.Path(name)) }
+// remove is a step's undoing: that of what it has made in the backup directory.
+func (g *pgRun) remove(names ...string) func(context.Context) error {
+	return func(context.Context) (err error) {
+		for _, name := range names {
+			err = errors.Join(err, os.RemoveAll(g.Path(name)))
+		}
+		return err
+	}
 }
 
 // kept reports whether a step has kept a file.

@@ -135,7 +135,7 @@ func TestDifferences(t *testing.T) {
 func TestClustersOfTheSameForm(t *testing.T) {
 	is := is.New(t)
 	s := pgState{Encoding: "UTF8", Collate: "C", CType: "de_DE.UTF-8", Provider: "i", ICU: "de-DE", Checksums: "on", Segment: 64 << 20}
-	p := Upgrade{Initdb: s.initdb(session.Cluster{Version: "15"})}
+	p := Upgrade{Answers: Answers{Initdb: s.initdb(session.Cluster{Version: "15"})}}
 	is.Equal(p.initdb(18), []string{"--encoding", "UTF8", "--lc-collate", "C", "--lc-ctype", "de_DE.UTF-8", "--locale-provider", "icu", "--icu-locale", "de-DE", "--data-checksums", "--wal-segsize", "64"})
 	p.Initdb = pgState{Encoding: "UTF8", Collate: "C", CType: "C", Provider: "c", Checksums: "off", Segment: 16 << 20}.initdb(session.Cluster{Version: "13"})
 	is.Equal(p.initdb(17), []string{"--encoding", "UTF8", "--lc-collate", "C", "--lc-ctype", "C"})
@@ -308,7 +308,7 @@ func TestTheWayBackToADistributionsRelease(t *testing.T) {
 // TestWhatAJobKeeps has a journal give back what Look found out, embedded or not.
 func TestWhatAJobKeeps(t *testing.T) {
 	is := is.New(t)
-	had := &Upgrade{Locks: 7, Paces: engine.Paces{ReadPace: 1, WritePace: 2, BackupPace: 3}}
+	had := &Upgrade{Answers: Answers{Locks: 7}, Paces: engine.Paces{ReadPace: 1, WritePace: 2, BackupPace: 3}}
 	b, err := json.Marshal(had)
 	is.NoErr(err)
 	has := &Upgrade{}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/postgresql/session"
 )
@@ -49,9 +50,7 @@ func (g recovery) noteEmptied(ctx context.Context, s session.Session) error {
 		if err != nil {
 			names = []string{fmt.Sprintf("those, which could not be listed (%v),", err)}
 		}
-		for _, name := range names {
-			all = append(all, name+" in "+d.Name)
-		}
+		all = append(all, sliced.Map(names, func(name string) string { return name + " in " + d.Name })...)
 	}
 	if len(all) == 0 {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"svc/backend/sliced"
 	"svc/tools/upgrade/engine"
 	"svc/tools/upgrade/inplace"
 	"svc/tools/upgrade/postgresql/session"
@@ -187,10 +188,6 @@ func (g *pgRun) sums(ctx context.Context) error {
 	return g.touched("sums.json")
 }
 
-func (g *pgRun) removeSums(context.Context) error {
-	return errors.Join(os.RemoveAll(g.Path("before.json")), os.RemoveAll(g.Path("sums.json")))
-}
-
 // removeCopy removes the copy, unless it was upgraded in a rehearsal: that is kept
 // for bad times.
 func (g *pgRun) removeCopy(context.Context) error {
@@ -198,10 +195,6 @@ func (g *pgRun) removeCopy(context.Context) error {
 		return nil
 	}
 	return os.RemoveAll(g.Path("copy"))
-}
-
-func (g *pgRun) removeRehearsal(context.Context) error {
-	return errors.Join(os.RemoveAll(g.Path("rehearsal")), os.RemoveAll(g.Path("pg_upgrade")))
 }
 
 // unchanged refuses to cut clients off from a cluster that is no longer what was
@@ -213,11 +206,8 @@ func (g *pgRun) unchanged(ctx context.Context) error {
 	if err := again.ask(ctx, live, now.layout().control); err != nil {
 		return fmt.Errorf("since the plan was made: %w", err)
 	}
-	names := func(p *Upgrade) (all []string) {
-		for _, d := range p.Databases {
-			all = append(all, d.Name)
-		}
-		return all
+	names := func(p *Upgrade) []string {
+		return sliced.Map(p.Databases, func(d session.Database) string { return d.Name })
 	}
 	if was, is := names(g.p), names(&now); !slices.Equal(was, is) {
 		return fmt.Errorf("the databases are no longer those that the plan was made for: %q, and were %q; begin again", is, was)

@@ -24,10 +24,10 @@ func (p *Upgrade) Steps(h *engine.Host) []engine.Step {
 	steps := []engine.Step{
 		{Name: "check", Does: "asks pg_upgrade --check, and adapts the configuration, in an empty cluster in the backup directory", Do: g.check, Undo: g.remove("check")},
 		{Name: "copy", Does: "copies the cluster to the backup directory", Do: g.copy, Undo: g.removeCopy, Fills: h.Path("copy"), Bytes: p.Bytes},
-		{Name: "rehearse", Does: "upgrades a copy of the copy, and compares every table of both", Do: g.rehearse, Undo: g.removeRehearsal, Fills: h.Path("rehearsal"), Bytes: p.Bytes},
+		{Name: "rehearse", Does: "upgrades a copy of the copy, and compares every table of both", Do: g.rehearse, Undo: g.remove("rehearsal", "pg_upgrade"), Fills: h.Path("rehearsal"), Bytes: p.Bytes},
 		{Name: "make", Does: "makes the new cluster, empty, with the configuration of the old one", Changes: true, Do: newCluster{g}.make, Undo: g.drop},
 		{Name: "close", Cuts: true, Does: "stops the server for its clients, and for the next boot", Learnt: g.expected, Changes: true, Do: g.close, Undo: g.reopen, Holds: g.closed},
-		{Name: "sums", Does: "takes digests of every table", Do: g.sums, Undo: g.removeSums, Holds: g.untouched("sums.json")},
+		{Name: "sums", Does: "takes digests of every table", Do: g.sums, Undo: g.remove("before.json", "sums.json"), Holds: g.untouched("sums.json")},
 		{Name: "upgrade", Does: "has pg_upgrade " + p.copies() + " the old cluster into the new one", Changes: true, Do: g.upgrade, Undo: g.drop, Holds: g.copied, Fills: p.New.Data, Bytes: p.Bytes},
 		{Name: "index", Does: "makes indexes on text again where the order of text may have changed", Changes: true, Do: g.index},
 		{Name: "compare", Does: "compares every table with the digests taken before, has amcheck look at the indexes, and makes statistics", Changes: true, Do: g.compare},
@@ -169,7 +169,7 @@ func (g *pgRun) upgrade(ctx context.Context) error {
 
 // drop removes the new cluster. One that clients could have written to is set
 // aside instead.
-func (g *pgRun) drop(context.Context) error {
+func (g *pgRun) drop(ctx context.Context) error {
 	p := g.p
 	if g.kept("opened.json") {
 		if err := (newCluster{g}).setAside(); err != nil {
@@ -190,9 +190,7 @@ func (g *pgRun) drop(context.Context) error {
 		return fmt.Errorf("removing the new cluster: %w", err)
 	}
 	// The database comes first: that the backup directory can't be written stops nothing.
-	for _, name := range []string{madeFile, "upgrade.json", "pg_upgrade", "opened.json"} {
-		_ = os.RemoveAll(g.Path(name))
-	}
+	_ = g.remove(madeFile, "upgrade.json", "pg_upgrade", "opened.json")(ctx)
 	return nil
 }
 

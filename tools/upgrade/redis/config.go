@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/assess/conf"
+	"svc/backend/sliced"
 	"svc/tools/upgrade/safefile"
 )
 
@@ -148,9 +149,5 @@ func quoteRedis(word string) string {
 }
 
 func quoteAll(words []string) string {
-	quoted := make([]string, 0, len(words))
-	for _, w := range words {
-		quoted = append(quoted, quoteRedis(w))
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(sliced.Map(words, quoteRedis), " ")
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/matryer/is"
 
 	"svc/assess/disk/inode"
+	"svc/assess/host"
 )
 
 // Fact is what can be known of a file from the outside.
@@ -159,9 +160,9 @@ func walk(f inode.FS, name string, visit func(string, Fact)) error {
 }
 
 func factOf(f inode.FS, name string, info fs.FileInfo) (Fact, error) {
-	st := info.Sys().(inode.Stat)
+	st := info.(host.Entry).Status
 	x := Fact{
-		Mode: info.Mode(), UID: st.UID, GID: st.GID, Size: info.Size(), Links: st.Links,
+		Mode: info.Mode(), UID: int(st.UID), GID: int(st.GID), Size: info.Size(), Links: st.Links,
 		Modified: info.ModTime().UnixNano(), Blocks: st.Blocks,
 	}
 	var err error

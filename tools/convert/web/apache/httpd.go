@@ -41,7 +41,7 @@ type httpdRun struct {
 	// variables are those of Debian's envvars, towards others.
 	variables *strings.Replacer
 
-	defaultSite bool // Debian's default site is removed
+	defaultSite, ownSecurity bool // Debian's default site, and its security.conf, are removed
 }
 
 // HTTPD makes Debian's apache2 of a server of the rpm families: conf.d is
@@ -72,6 +72,7 @@ func (h *httpdRun) file(f convert.File) {
 	}
 	h.access(p)
 	to, link := httpdPlace(f.Path, p.Text())
+	h.security(p, link)
 	h.Close(p, to)
 	if link != "" {
 		h.Links = append(h.Links, convert.Link{Path: link, Target: "../" + path.Base(path.Dir(to)) + "/" + path.Base(to), From: f.Path, Why: "It is enabled, as a2ensite and a2enconf do it."})
@@ -79,6 +80,27 @@ func (h *httpdRun) file(f convert.File) {
 	if len(p.Refused) == 0 && !h.defaultSite {
 		h.defaultSite = true
 		h.Removed = append(h.Removed, convert.Link{Path: "/etc/apache2/sites-enabled/000-default.conf", Target: "", From: f.Path, Why: "The source has no such site: it would answer before the others."})
+	}
+}
+
+// security removes the link to Debian's own security.conf where it would be read after a
+// file that says for the whole server what it says too: the last one counts.
+func (h *httpdRun) security(p *convert.Page, link string) {
+	const debians = "/etc/apache2/conf-enabled/security.conf"
+	depth := 0
+	for i := range p.Lines {
+		name, _ := conf.Directive(p.Lines[i])
+		section := strings.HasPrefix(strings.TrimSpace(p.Lines[i]), "<")
+		switch {
+		case section && strings.Contains(name, "if"): // it is of where it stands
+		case section && strings.HasPrefix(name, "/"):
+			depth--
+		case section:
+			depth++
+		case depth == 0 && link < debians && strings.HasPrefix(link, path.Dir(debians)) && !h.ownSecurity && len(p.Refused) == 0 && convert.Lists("httpd-security-debian", name):
+			h.ownSecurity = true
+			h.Removed = append(h.Removed, convert.Link{Path: debians, From: p.From, Why: "It is read after this file, and says anew what this file says: " + strings.TrimSpace(p.Lines[i]) + "."})
+		}
 	}
 }
 
@@ -277,6 +299,10 @@ func (h *httpdRun) enable() {
 	for module, files := range h.modules {
 		i := slices.IndexFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 })
 		if i < 0 {
+			continue
+		}
+		if brings := convert.WordsOf("httpd-packages-debian")[module].Now; brings != "" {
+			h.Packages = append(h.Packages, brings) // it enables its module itself
 			continue
 		}
 		for _, ext := range []string{".load", ".conf"} {

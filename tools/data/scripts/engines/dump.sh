@@ -4,6 +4,7 @@ run() {
 	dump)
 		on_source count >"$DUMP.before"
 		! declare -F accounts >/dev/null || on_source accounts >"$DUMP.accounts"
+		! declare -F settings >/dev/null || on_source settings >"$DUMP.settings"
 		on_source dump >"$DUMP.part"
 		mv -- "$DUMP.part" "$DUMP"
 		sha256sum <"$DUMP" >"$DUMP.sha256"
@@ -12,6 +13,7 @@ run() {
 		[ "$(sha256sum <"$DUMP")" = "$(cat -- "$DUMP.sha256")" ] || die "$DUMP is not what was dumped. Nothing was loaded."
 		empty || die "The target's engine holds databases already, or does not answer. Nothing was loaded."
 		load <"$DUMP" || die "Not all of it was loaded: drop the target's databases before you try again."
+		[ ! -s "$DUMP.settings" ] || settle <"$DUMP.settings" || die "All is loaded, but not all of the server's settings, as said above."
 		;;
 	accounts)
 		declare -F accounts >/dev/null || die "The accounts of this engine come with its dump: there is nothing to do."

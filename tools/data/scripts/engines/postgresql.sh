@@ -46,6 +46,51 @@ load() {
 	[ "$(grep -cE '(ERROR|FATAL|PANIC):' "$STATE.messages")" = 0 ]
 }
 
+# settings: what a server's own configuration says that stands in its folder, where no role
+# brings it from: names and values, and the lines of who may connect, and as whom. Where it
+# keeps files, logs, archives and its replicas is the target's own to say.
+settings() {
+	local PGDATABASE=postgres
+	export PGDATABASE
+	[ "$(query -c "select strpos(current_setting('config_file'), current_setting('data_directory') || '/') = 1")" = t ] || return 0
+	query -F $'\t' -c "select 'set', name, current_setting(name) from pg_settings where source = 'configuration file' and current_setting(name) !~ '[\t\n]'
+		and name !~ '^lc_|^jit_provider$|(_file|_director(y|ies)|_libraries|_path|_command|_tablespaces)$' and category !~ '^(Replication|File Locations)|SSL$|Where to Log$|Archiv|Recovery' order by name collate \"C\"" || return
+	sed 's/^/hba\t/' -- "$(query -c 'show hba_file')" && sed 's/^/ident\t/' -- "$(query -c 'show ident_file')"
+}
+
+# settle: gives the server these, as far as it knows them. Its superuser gets in as before.
+settle() {
+	local PGDATABASE=postgres kind rest hba=$'local all postgres peer\n' ident="" wrong=0
+	export PGDATABASE
+	while IFS=$'\t' read -r kind rest; do
+		case $kind in
+		hba) hba+=$rest$'\n' ;;
+		ident) ident+=$rest$'\n' ;;
+		set) setting "${rest%%$'\t'*}" "${rest#*$'\t'}" || wrong=1 ;;
+		esac
+	done
+	replace hba_file pg_hba_file_rules "$hba" || wrong=1
+	replace ident_file pg_ident_file_mappings "$ident" || wrong=1
+	query -c 'select pg_reload_conf()' >/dev/null
+	echo "The server has the source's settings; those that need it to start anew hold from then on."
+	return "$wrong"
+}
+
+# setting NAME VALUE: a name that this version has not, or that an extension will have, is said.
+setting() {
+	[ "$(query -v "name=$1" <<<"select count(*) from pg_settings where name = :'name'")" = 1 ] || { printf 'This version has no setting %q: %q stays behind.\n' "$1" "$2" && return; }
+	query -v "name=$1" -v "value=$2" <<<"alter system set :\"name\" = :'value'"
+}
+
+# replace SETTING VIEW TEXT: puts a text in place of the file, and the file back where the
+# view finds a fault in it. Versions without the view say it in their log alone.
+replace() {
+	local file faults=0
+	file=$(query -c "show $1") && postgres cp -n -- "$file" "$file.before-the-move" && postgres tee -- "$file" <<<"$3" >/dev/null || return
+	[ -z "$(query -c "select to_regclass('$2')")" ] || faults=$(query -c "select count(*) from $2 where error is not null") || return
+	[ "$faults" = 0 ] || { printf '%s of the source has %s lines that this version does not take: the target keeps its own.\n' "$1" "$faults" && postgres cp -- "$file.before-the-move" "$file" && return 1; }
+}
+
 # count: roles, and of every database the rows of its tables, its views,
 # sequences, extensions and large objects. What an extension brought is left out. The load
 # refreshes materialized views, so only whether they are filled can be compared: on the

@@ -1,6 +1,15 @@
 # The target's slapd must be configured for the same suffix. It is stopped while its
 # database is loaded. There may be several: DATABASE is the suffix of this one.
-dump() { slapcat ${DATABASE:+-b "$DATABASE"} -o ldif-wrap=no; }
+# shellcheck disable=SC2046 # conf_options gives words
+dump() { slapcat $(conf_options) ${DATABASE:+-b "$DATABASE"} -o ldif-wrap=no; }
+
+# conf_options: those that lead to what slapd itself reads, where /etc/default/slapd says so:
+# the programs take /etc/ldap/slapd.d, which a package makes, before a slapd.conf.
+conf_options() {
+	local at
+	at=$(sed -n "s|^SLAPD_CONF=[\"']\{0,1\}\(/[A-Za-z0-9/._-]*\).*|\1|p" /etc/default/slapd 2>/dev/null | tail -n 1)
+	if [ -d "$at" ]; then printf -- '-F %s' "$at"; elif [ -f "$at" ]; then printf -- '-f %s' "$at"; fi
+}
 
 # empty: it has nothing but what an installation puts there: its top, made of the name
 # of a domain, and who administers it.
@@ -12,9 +21,24 @@ empty() {
 	'
 }
 
-# folder: where slapd keeps this database.
+# folder: where slapd keeps this database. A slapd.conf has no database of its own.
 folder() {
-	slapcat -n 0 -o ldif-wrap=no | awk -v suffix="$DATABASE" '
+	local settings
+	settings=$(conf_options)
+	case $settings in -f*)
+		awk -v suffix="$DATABASE" '
+			function tell() { if (place != "" && (suffix == "" || tolower(suffix) == has)) { print place; told = 1; exit }; place = has = "" }
+			{ key = tolower($1); value = $0; sub(/^[ \t]*[^ \t]+[ \t]+/, "", value); gsub(/"/, "", value) }
+			key == "database" { tell() }
+			key == "directory" { place = value }
+			key == "suffix" { has = tolower(value) }
+			END { if (!told) tell() }
+		' "${settings#-f }"
+		return
+		;;
+	esac
+	# shellcheck disable=SC2046 # conf_options gives words
+	slapcat $(conf_options) -n 0 -o ldif-wrap=no | awk -v suffix="$DATABASE" '
 		/^$/ { if (place != "" && (suffix == "" || tolower(suffix) == has)) { print place; exit }; place = has = "" }
 		/^olcDbDirectory: / { place = substr($0, 17) }
 		/^olcSuffix: / { has = tolower(substr($0, 12)) }
@@ -31,7 +55,8 @@ load() {
 	fi
 	# The installation's own entries are in the way of the source's.
 	[ -z "$at" ] || [ ! -e "$at/data.mdb" ] || mv -- "$at/data.mdb" "$at/data.mdb.before"
-	runuser -u "$account" -- slapadd -q ${DATABASE:+-b "$DATABASE"} || return
+	# shellcheck disable=SC2046 # conf_options gives words
+	runuser -u "$account" -- slapadd $(conf_options) -q ${DATABASE:+-b "$DATABASE"} || return
 	[ -z "$runs" ] || systemctl start slapd
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/tools/upgrade/engine"
 )
 
@@ -37,47 +38,6 @@ const ordersFile = "orders.json"
 // sortedFile has what was made again.
 const sortedFile = "sorted.json"
 
-// pgOrders lists collations of libraries, with the indexes, the partitioned tables, the
-// conditions of tables and domains and the columns made of others that depend on them:
-// by what they are sorted by, by an expression or a condition in them, or within a type,
-// such as a range of text or a row that has some. In place of the verbs are the version on
-// record of the database's own collation, the one that its library has, whether a library
-// sorts by it, where types of several ranges are, and the columns, pgStored.
-const pgOrders = `with recursive part(of, object, type, coll) as (
-	select 'pg_class'::regclass, i.indexrelid, 0::oid, o from pg_index i, unnest(i.indcollation) o
-	union select 'pg_class'::regclass, i.indexrelid, 0::oid, m[1]::oid from pg_index i, regexp_matches(concat(i.indexprs::text, i.indpred::text), ':inputcollids? (?:\(o )?([0-9]+)', 'g') m
-	union select 'pg_class'::regclass, i.indexrelid, a.atttypid, 0::oid from pg_index i join pg_attribute a on a.attrelid = i.indexrelid
-	union select 'pg_class'::regclass, p.partrelid, 0::oid, o from pg_partitioned_table p, unnest(p.partcollation) o
-	union select 'pg_class'::regclass, p.partrelid, 0::oid, m[1]::oid from pg_partitioned_table p, regexp_matches(p.partexprs::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m
-	union select 'pg_class'::regclass, p.partrelid, a.atttypid, 0::oid from pg_partitioned_table p join pg_attribute a on a.attrelid = p.partrelid and a.attnum = any (p.partattrs)
-	union select 'pg_constraint'::regclass, k.oid, 0::oid, m[1]::oid from pg_constraint k, regexp_matches(k.conbin::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m where k.contype = 'c' and k.convalidated
-	union select 'pg_constraint'::regclass, k.oid, a.atttypid, 0::oid from pg_constraint k join pg_attribute a on a.attrelid = k.conrelid and a.attnum = any (k.conkey) where k.contype = 'c' and k.convalidated
-	union select 'pg_constraint'::regclass, k.oid, t.typbasetype, 0::oid from pg_constraint k join pg_type t on t.oid = k.contypid where k.contype = 'c' and k.convalidated%[5]s
-	union select p.of, p.object, x.type, x.coll from part p, lateral (
-		select t.typelem, 0::oid from pg_type t where t.oid = p.type
-		union all select t.typbasetype, 0::oid from pg_type t where t.oid = p.type
-		union all select r.rngsubtype, r.rngcollation from pg_range r where p.type in (r.rngtypid%[4]s)
-		union all select a.atttypid, a.attcollation from pg_type t join pg_attribute a on a.attrelid = t.typrelid where t.oid = p.type and t.typrelid <> 0 and a.attnum > 0 and not a.attisdropped
-	) x(type, coll)
-)
-select json_build_object('name', case k.oid when 100 then '' else format('%%I.%%I', k.collnamespace::regnamespace, k.collname) end,
-	'recorded', coalesce(case k.oid when 100 then %[1]s else k.collversion end, ''), 'actual', coalesce(case k.oid when 100 then %[2]s else pg_collation_actual_version(k.oid) end, ''),
-	'indexes', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'i'), '[]'),
-	'tables', coalesce(json_agg(distinct format('%%I.%%I', n.nspname, c.relname)) filter (where c.relkind = 'p'), '[]'),
-	'checks', coalesce(json_agg(distinct q.oid::bigint) filter (where q.oid is not null), '[]'),
-	'stored', coalesce(json_agg(distinct d.oid::bigint) filter (where d.oid is not null), '[]'))
-from part join pg_collation k on k.oid = part.coll left join pg_class c on c.oid = part.object and part.of = 'pg_class'::regclass left join pg_index i on i.indexrelid = c.oid
-left join pg_constraint q on q.oid = part.object and part.of = 'pg_constraint'::regclass left join pg_attrdef d on d.oid = part.object and part.of = 'pg_attrdef'::regclass left join pg_class g on g.oid = d.adrelid
-join pg_namespace n on n.oid = coalesce(c.relnamespace, q.connamespace, g.relnamespace)
-where (k.oid = 100 and %[3]s or k.collprovider = 'i' or k.collprovider = 'c' and k.collcollate not in ('C', 'POSIX')) and (c.relkind in ('i', 'p') or q.oid >= 16384 or g.relkind = 'r' and d.oid >= 16384) and n.nspname !~ '^pg_(toast|temp)' and coalesce(i.indisvalid, true)
-group by k.oid, k.collnamespace, k.collname, k.collversion`
-
-// pgStored are columns that are made of others and stored, by what their expression goes
-// by, and by the types of their table's columns.
-const pgStored = `
-	union select 'pg_attrdef'::regclass, d.oid, 0::oid, m[1]::oid from pg_attrdef d join pg_attribute g on g.attrelid = d.adrelid and g.attnum = d.adnum, regexp_matches(d.adbin::text, ':inputcollids? (?:\(o )?([0-9]+)', 'g') m where g.attgenerated = 's'
-	union select 'pg_attrdef'::regclass, d.oid, a.atttypid, 0::oid from pg_attrdef d join pg_attribute g on g.attrelid = d.adrelid and g.attnum = d.adnum join pg_attribute a on a.attrelid = d.adrelid and a.attnum > 0 and not a.attisdropped where g.attgenerated = 's'`
-
 // pgMultirangesSince is the first version that has types of several ranges.
 const pgMultirangesSince = 14
 
@@ -89,7 +49,7 @@ func (s Session) orders(ctx context.Context, database string) ([]Order, error) {
 	own := "(select %s from pg_database where datname = current_database())"
 	recorded, actual, library, ranges, stored := "null", "null", "datcollate not in ('C', 'POSIX')", "", ""
 	if s.Cluster.Major() >= pgStoredSince {
-		stored = pgStored
+		stored = "\n\t" + question("stored")
 	}
 	if s.Cluster.Major() >= pgMultirangesSince {
 		ranges = ", r.rngmultitypid"
@@ -98,7 +58,7 @@ func (s Session) orders(ctx context.Context, database string) ([]Order, error) {
 		recorded, actual = fmt.Sprintf(own, "datcollversion"), fmt.Sprintf(own, "pg_database_collation_actual_version(oid)")
 		library = "(datlocprovider = 'i' or datlocprovider = 'c' and " + library + ")"
 	}
-	return Query[Order](ctx, s, database, fmt.Sprintf(pgOrders, recorded, actual, fmt.Sprintf(own, library), ranges, stored))
+	return Query[Order](ctx, s, database, fmt.Sprintf(question("orders"), recorded, actual, fmt.Sprintf(own, library), ranges, stored))
 }
 
 // KeepOrders keeps what the old server, which svc alone reaches, says of its
@@ -149,12 +109,7 @@ func distinct[T cmp.Ordered](names []T) []T {
 	return slices.Compact(names)
 }
 
-func (o Order) called() string {
-	if o.Name == "" {
-		return "the database's own order"
-	}
-	return o.Name
-}
+func (o Order) called() string { return cmp.Or(o.Name, "the database's own order") }
 
 // differing are the collations of a new server by which things may be in another
 // order than the old one left them in: only what both say alike, and what was on
@@ -199,15 +154,12 @@ func (s Sorted) String() string {
 }
 
 // Resorted says what was made again; nothing where the step was not reached.
-func Resorted(h *engine.Host) (lines []string) {
+func Resorted(h *engine.Host) []string {
 	var all []Sorted
 	if err := h.ReadFile(sortedFile, &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []string{err.Error()}
 	}
-	for _, s := range all {
-		lines = append(lines, s.String())
-	}
-	return lines
+	return sliced.Map(all, Sorted.String)
 }
 
 // unsure are the collations of a database by which things may be in another order than
@@ -284,9 +236,9 @@ func goBy(orders []Order) (all sortedThings) {
 func (s Session) prove(ctx context.Context, database string, differ []Order) (done Sorted, err error) {
 	things := goBy(differ)
 	done = Sorted{Database: database, Indexes: len(things.indexes), Tables: len(things.tables), Checks: len(things.checks), Stored: len(things.stored)}
-	for _, o := range differ {
-		done.By = append(done.By, fmt.Sprintf("%s (%s → %s)", o.called(), known(o.Recorded), known(o.Actual)))
-	}
+	done.By = append(done.By, sliced.Map(differ, func(o Order) string {
+		return fmt.Sprintf("%s (%s → %s)", o.called(), known(o.Recorded), known(o.Actual))
+	})...)
 	if done.Checked, err = s.check(ctx, database, things.indexes); err != nil {
 		return done, fmt.Errorf("amcheck: %w", err)
 	}
@@ -340,18 +292,11 @@ const pgWorkersSince = 11
 
 // classes are relations by their names, as a list in SQL.
 func classes(names []string) string {
-	quoted := make([]string, 0, len(names))
-	for _, name := range names {
-		quoted = append(quoted, literal(name)+"::regclass")
-	}
-	return strings.Join(quoted, ", ")
+	return strings.Join(sliced.Map(names, func(name string) string { return literal(name) + "::regclass" }), ", ")
 }
 
 func known(version string) string {
-	if version == "" {
-		return "not on record"
-	}
-	return version
+	return cmp.Or(version, "not on record")
 }
 
 // refresh puts on record by which versions things are sorted now.
@@ -366,14 +311,6 @@ func (s Session) refresh() string {
 	return script
 }
 
-// pgCheck has amcheck look at every entry of B-trees, and whether each row has one.
-// The extension, where it is not there already, goes again with the transaction.
-const pgCheck = `begin;
-select format('create schema svc_check; create extension amcheck schema svc_check') where not exists (select from pg_extension where extname = 'amcheck') \gexec
-select format('select to_json(1) from %%I.bt_index_check(%%L::regclass, true)', n.nspname, c.oid::regclass) from pg_extension e join pg_namespace n on n.oid = e.extnamespace, pg_class c join pg_am a on a.oid = c.relam
-	where e.extname = 'amcheck' and a.amname = 'btree' and c.oid in (%s) \gexec
-rollback;`
-
 // check has amcheck look at indexes, and says at how many; -1 where it is not
 // installed.
 func (s Session) check(ctx context.Context, database string, indexes []string) (int, error) {
@@ -384,7 +321,7 @@ func (s Session) check(ctx context.Context, database string, indexes []string) (
 	if len(indexes) == 0 {
 		return 0, nil
 	}
-	rows, err := s.Rows(ctx, database, fmt.Sprintf(pgCheck, classes(indexes)))
+	rows, err := s.Rows(ctx, database, fmt.Sprintf(question("check"), classes(indexes)))
 	return len(rows), err
 }
 
@@ -397,17 +334,17 @@ func (s Session) checkRows(ctx context.Context, database string, tables []string
 		if err := s.bounded(ctx, database, table); err != nil {
 			return nil, err
 		}
-		scripts = append(scripts, fmt.Sprintf(pgOfPartitions, literal(table)))
+		scripts = append(scripts, fmt.Sprintf(question("partitions"), literal(table)))
 	}
 	multiranges := ""
 	if s.Cluster.Major() >= pgMultirangesSince {
-		multiranges = pgInMultiranges
+		multiranges = " " + question("multiranges")
 	}
 	for _, of := range []struct {
 		script  string
 		numbers []int64
 		further []any
-	}{{pgOfConstraints, checks, nil}, {pgOfDomains, checks, []any{multiranges}}, {pgOfStored, stored, nil}} {
+	}{{question("constraints"), checks, nil}, {question("domains"), checks, []any{multiranges}}, {question("stored again"), stored, nil}} {
 		if len(of.numbers) > 0 {
 			list := strings.Trim(strings.ReplaceAll(fmt.Sprint(of.numbers), " ", ", "), "[]")
 			scripts = append(scripts, fmt.Sprintf(of.script, append([]any{list}, of.further...)...))

@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,6 +26,27 @@ type Session struct {
 	Port    int
 	Role    string
 	Writes  bool // it may change what is there
+}
+
+// questionsText are the longer scripts that servers are asked with: below a line with the
+// name of each, what it is for, and then the script, with a verb for each value. Every row
+// of their answers is one JSON value. They name no function and no operator that a database
+// could have brought: see neutral.
+//
+//go:embed questions.sql
+var questionsText string
+
+// question is the script of a name.
+func question(name string) string {
+	_, script, found := strings.Cut("\n\n"+questionsText, "\n\n-- name: "+name+"\n")
+	if !found {
+		panic("no question is called " + name)
+	}
+	for strings.HasPrefix(script, "-- ") {
+		_, script, _ = strings.Cut(script, "\n")
+	}
+	script, _, _ = strings.Cut(script, "\n\n-- name: ")
+	return strings.TrimSuffix(script, "\n")
 }
 
 // neutral are the settings under which two servers print a value alike, find no

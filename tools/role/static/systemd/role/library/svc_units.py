@@ -208,7 +208,9 @@ class Units:
     def set_all(self):
         for unit in self.module.params["units"]:
             name, state = self.machine.find([unit["name"], unit["was"]])
-            if name is None:
+            if name is None and unit["state"] == "masked":
+                name = unit["name"]  # what brings it later finds it masked
+            elif name is None:
                 if unit["state"] == "enabled":
                     self.notes.append("%s is not here, so it could not be enabled" % unit["name"])
                 continue

@@ -1,0 +1,90 @@
+package services
+
+import (
+	"strings"
+
+	"svc/tools/convert"
+)
+
+// options are the words of a command line, each with its value where it has one.
+func options(line string) (all []string) {
+	for word := range strings.FieldsSeq(line) {
+		if n := len(all) - 1; !strings.HasPrefix(word, "-") && n >= 0 && !strings.Contains(all[n], " ") {
+			all[n] += " " + word
+		} else {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// memcachedOptions are the settings of the rpm families' unit, and memcached's options.
+var memcachedOptions = map[string]string{"PORT": "-p ", "USER": "-u ", "CACHESIZE": "-m ", "MAXCONN": "-c ", "OPTIONS": ""}
+
+// Memcached carries the settings of the rpm families' unit over to the file that Debian's
+// reads, which has an option a line: systemd-memcached-wrapper of its package.
+func Memcached(in convert.Input) (r convert.Result) {
+	for _, f := range in.Files {
+		p := convert.Open(f, "#")
+		for i, line := range p.Active() {
+			name, value := setting(line)
+			option, known := memcachedOptions[name]
+			switch {
+			case !known || strings.ContainsAny(value, "$`\\\"'"):
+				p.Refuse(i, "It is no setting of memcached's unit.")
+			case name == "OPTIONS":
+				p.Replace(i, strings.Join(options(value), "\n"), "Debian's memcached reads an option a line.")
+			case name == "USER":
+				p.Replace(i, "-u memcache", "Debian's account has another name.")
+			default:
+				p.Replace(i, option+value, "Debian's memcached reads an option a line.")
+			}
+		}
+		r.Close(p, "/etc/memcached.conf")
+	}
+	return r
+}
+
+// setting is a variable and its value without quotes.
+func setting(line string) (name, value string) {
+	name, value, _ = strings.Cut(strings.TrimSpace(line), "=")
+	for _, quote := range []string{`"`, "'"} {
+		if inner, ok := strings.CutPrefix(value, quote); ok {
+			return name, strings.TrimSuffix(inner, quote)
+		}
+	}
+	return name, value
+}
+
+// NamedOptions carries the options of named's command line over, to which Debian adds
+// the account: /etc/default/named.
+func NamedOptions(in convert.Input) (r convert.Result) {
+	for _, f := range in.Files {
+		p := convert.Open(f, "#")
+		for i, line := range p.Active() {
+			if name, value := setting(line); name != "OPTIONS" {
+				p.Drop(i, "Debian's unit of named reads OPTIONS alone.")
+			} else {
+				p.Replace(i, strings.TrimSpace(`OPTIONS="-u bind `+value)+`"`, "Debian names the account there.")
+			}
+		}
+		r.Close(p, "/etc/default/named")
+	}
+	return r
+}
+
+// ChronyOptions carries the options of chronyd's command line over: /etc/default/chrony.
+func ChronyOptions(in convert.Input) (r convert.Result) {
+	for _, f := range in.Files {
+		p := convert.Open(f, "#")
+		for i, line := range p.Active() {
+			if name, value := setting(line); name != "OPTIONS" {
+				p.Drop(i, "Debian's unit of chronyd reads DAEMON_OPTS alone.")
+			} else {
+				p.Replace(i, `DAEMON_OPTS="`+value+`"`, "Debian's unit of chronyd calls them so.")
+			}
+		}
+		r.Close(p, "/etc/default/chrony")
+	}
+	return r
+}
