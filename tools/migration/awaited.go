@@ -5,21 +5,27 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/api"
 	"svc/backend/sliced"
 	"svc/tools/migration/naming"
 )
 
 // await notes which links lead to what comes later, and where secrets go that a
-// person brings over.
+// person brings over, as they are: one that has another form there is a person's to carry.
 func (p *Plan) await(in Input, where naming.Places) {
 	later := map[string]bool{}
 	for i := range p.Configuration {
 		c := &p.Configuration[i]
-		if c.To == "" && c.Action == LeftOut && c.Reason == secretReason {
-			later[c.From] = true
-			if r, to, moved := where.File(c.From); to != "" && (!moved || r.To != nil) {
-				c.Place = to
-			}
+		if c.To != "" || c.Action != LeftOut || c.Reason != secretReason {
+			continue
+		}
+		later[c.From] = true
+		switch r, to, moved := where.File(c.From); {
+		case moved && r.Action == api.ActionManual && !c.taken:
+			c.Action, c.Reason = Manual, r.Note
+		case to != "" && (!moved || r.To != nil):
+			c.Place = to
+			p.Mentions = append(p.Mentions, c.comes(in, p.names)...)
 		}
 	}
 	p.enable(in, where)
@@ -31,6 +37,17 @@ func (p *Plan) await(in Input, where naming.Places) {
 		leads := assess.LeadsTo(c.From, c.Link)
 		c.Awaits = later[leads] || naming.IsOwn(leads) && in.PathExists != nil && in.PathExists(leads)
 	}
+}
+
+// comes are the lines of a secret that a person brings as it is which name what the target
+// calls otherwise, or lacks.
+func (c *Config) comes(in Input, r *naming.References) []naming.Mention {
+	text, ok := c.carried(in)
+	if r == nil || !ok || c.Old || c.Link != "" || len(text) > maxReferring || !isText(text) {
+		return nil
+	}
+	_, renamed, lost := r.Of(c.Package).Text(text)
+	return naming.In(c.Place, append(renamed, lost...))
 }
 
 // enable carries links over that an installation makes of what it finds, and by

@@ -1,11 +1,13 @@
 package migration
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"svc/assess"
+	"svc/backend/api"
 )
 
 // TestWhatConfigurationWritesTo: logs and folders that carried configuration names are
@@ -37,4 +39,37 @@ func TestWhatConfigurationWritesTo(t *testing.T) {
 	p := New(in)
 	is.Equal(p.Logs, []Folder{{Path: "/var/log/p/p.log", Mode: "0640", Owner: "root", Group: "lp"}})
 	is.Equal(p.Folders, []Folder{{Path: "/var/spool/known", Mode: "0700", Owner: "p", Group: "p"}, {Path: "/var/spool/print", Mode: "1777", Owner: "root", Group: "lp"}})
+}
+
+// TestASecretThatStaysBehind goes where it would with the role, by a person: where its form is
+// another one, as with the role, and its lines are told that name what the target calls otherwise.
+func TestASecretThatStaysBehind(t *testing.T) {
+	is := is.New(t)
+	in := server(t, "almalinux-9", "debian-13", "p", "1")
+	in.Relocations = map[string][]api.Relocation{"c": {
+		{From: "/etc/p", To: ptr("/etc/p/3"), Kind: api.RelocateDir, Action: api.ActionCopy, Note: "It has the version."},
+		{From: "/etc/p/main", To: ptr("/etc/p/3/main"), Kind: api.RelocateFile, Action: api.ActionManual, Note: "Its form is another."},
+		{From: "p", To: ptr("_p"), Kind: api.RelocateGroup, Action: api.ActionConvert},
+	}}
+	for _, name := range []string{"/etc/p/clients", "/etc/p/main"} {
+		in.Assessment.Configuration = append(in.Assessment.Configuration, assess.ConfigFile{Path: name, State: assess.ConfigChanged, Package: "p", Mode: "0640", Owner: "root", Group: "p", Secret: true})
+	}
+	in.Read = func(string) ([]byte, error) { return []byte("# /etc/p/old\nsecret = x\nkey = /etc/p/key\n"), nil }
+	p := New(in)
+	files := map[string]Config{}
+	for _, c := range p.Configuration {
+		files[c.From] = c
+	}
+	clients, main := files["/etc/p/clients"], files["/etc/p/main"]
+	is.Equal([]any{clients.Action, clients.Place, clients.Owner, clients.Group}, []any{LeftOut, "/etc/p/3/clients", "root", "_p"})
+	is.Equal([]any{main.Action, main.Place, main.Reason}, []any{Manual, "", "Its form is another."})
+	is.Equal(len(p.Mentions), 1)
+	is.Equal([]any{p.Mentions[0].Path, p.Mentions[0].Line, p.Mentions[0].Now}, []any{"/etc/p/3/clients", 3, "/etc/p/3/key"})
+	in.IncludeSecrets = true
+	in.Assessment.Configuration = append(in.Assessment.Configuration, assess.ConfigFile{Path: "/etc/own", Machine: true, Owner: "root", Group: "root"},
+		assess.ConfigFile{Path: "/etc/p/main-own", Link: "/etc/own", State: assess.ConfigUnowned, Owner: "root", Group: "root"}) // which the target lacks
+	for _, c := range New(in).Configuration {
+		is.Equal(c.Action == Manual, strings.HasPrefix(c.From, "/etc/p/main"))
+		is.Equal(c.To == "/etc/p/3/clients", c.From == "/etc/p/clients")
+	}
 }

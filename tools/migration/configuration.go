@@ -142,7 +142,7 @@ func stays(in Input, where naming.Places, f assess.ConfigFile) (Action, string) 
 func carry(in Input, where naming.Places, f assess.ConfigFile, c Config) Config {
 	r, to, moved := where.File(f.Path)
 	switch {
-	case f.Link != "" && moved && r.Action == api.ActionManual:
+	case f.Link != "" && moved && (r.Action == api.ActionManual || in.isMachine(assess.LeadsTo(f.Path, f.Link))):
 		c.Action, c.Reason = Manual, r.Note
 	case f.Link != "":
 		c.Action, c.Reason = Copy, "A link that was made on the source."
@@ -163,6 +163,11 @@ func carry(in Input, where naming.Places, f assess.ConfigFile, c Config) Config 
 		c.Action, c.Reason = Manual, r.Note
 	}
 	return unplaced(in, c)
+}
+
+// isMachine reports whether a file stays since it belongs to this very machine.
+func (in Input) isMachine(file string) bool {
+	return slices.ContainsFunc(in.Assessment.Configuration, func(f assess.ConfigFile) bool { return f.Path == file && f.Machine })
 }
 
 // version is a version number, with what stands before it in a name.

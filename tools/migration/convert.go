@@ -144,7 +144,7 @@ func (p *Plan) age(name string, rows []int, of convert.Input, in Input) {
 	r := registry.Run(name, of)
 	for _, i := range rows {
 		c := &p.Configuration[i]
-		c.Old = len(r.Changes[c.From]) > 0 || len(r.Refusals[c.From]) > 0
+		c.taken, c.Old = true, len(r.Changes[c.From]) > 0 || len(r.Refusals[c.From]) > 0
 	}
 }
 

@@ -44,6 +44,8 @@ type Plan struct {
 	Inhibitors    []assess.Finding  `json:"inhibitors"`
 	Files         *ledger.Sum       `json:"files,omitempty"` // everything on the disk by what it belongs to; null where nobody counted
 	Findings      []assess.Finding  `json:"findings"`        // of the pair of releases; the machine's own are in the assessment
+
+	names *naming.References
 }
 
 // Closed reports whether the role writes files that others may not read.
@@ -131,7 +133,8 @@ type Config struct {
 	Text *string `json:"-"`
 	// base is what a person changed to make the file, converted as the file is;
 	// nil where that is not known.
-	base *shipped
+	base  *shipped
+	taken bool // a secret that stays behind, of a kind that a converter knows
 }
 
 // Waits reports whether what the role writes waits for a person to put it in

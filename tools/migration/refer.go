@@ -42,7 +42,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 	if in.Owners != nil {
 		r.Owners = in.Owners(naming.SystemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))
 	}
-	r.Placed = p.placed()
+	r.Placed, p.names = p.placed(), r
 	for _, i := range slices.Sorted(maps.Keys(texts)) {
 		p.Mentions = append(p.Mentions, p.Configuration[i].refer(r, texts[i])...)
 	}

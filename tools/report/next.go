@@ -3,6 +3,7 @@ package report
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -324,23 +325,26 @@ func unknown(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 }
 
 // secrets are the files that stay behind, each with its way.
-func secrets(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
-	same, commands, old := []string{}, []string{}, []string{}
+func secrets(p *migration.Plan, a *assess.Assessment) (Step, bool) {
+	same, commands, old := map[string][]string{}, []string{}, []string{}
+	chown := owners(a)
 	for _, c := range p.Configuration {
 		switch {
 		case c.Place == "" || c.Link != "" || c.Action != migration.LeftOut:
 		case c.Old:
 			old = append(old, c.From)
 		case c.Place == c.From:
-			same = append(same, c.From)
+			same[chown(c)] = append(same[chown(c)], `"$SOURCE_SSH":`+word(c.From))
 		default:
-			commands = append(commands, fmt.Sprintf(`mkdir -p %s && rsync -a "$SOURCE_SSH":%s %s`, word(path.Dir(c.Place)), word(c.From), word(c.Place)))
+			commands = append(commands, fmt.Sprintf(`mkdir -p %s && rsync -a%s "$SOURCE_SSH":%s %s`, word(path.Dir(c.Place)), chown(c), word(c.From), word(c.Place)))
 		}
 	}
-	files := len(same) + len(commands) + len(old)
-	for part := range slices.Chunk(same, 20) {
-		sources := sliced.Map(part, func(s string) string { return `"$SOURCE_SSH":` + word(s) })
-		commands = append([]string{"rsync -aR --no-implied-dirs " + strings.Join(sources, " ") + " /"}, commands...)
+	files := len(commands) + len(old)
+	for _, to := range slices.Sorted(maps.Keys(same)) {
+		files += len(same[to])
+		for part := range slices.Chunk(same[to], 20) {
+			commands = append([]string{"rsync -aR" + to + " --no-implied-dirs " + strings.Join(part, " ") + " /"}, commands...)
+		}
 	}
 	why := ""
 	if len(old) > 0 {
@@ -348,9 +352,24 @@ func secrets(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
 	}
 	return Step{
 		Title: "Bring the secrets", Commands: commands,
-		Why:  fmt.Sprintf("%d files hold secrets or are closed to others, and are not in the role (a plan with --include-secrets has them in it, and then this step is done). rsync keeps owners by their names, and modes.", files) + why,
+		Why:  fmt.Sprintf("%d files hold secrets or are closed to others, and are not in the role (a plan with --include-secrets has them in it, and then this step is done). rsync keeps owners by their names, and modes; what the target calls them otherwise, a command says.", files) + why,
 		Down: "services that read these files; they start in the steps below.",
 	}, files > 0
+}
+
+// owners gives rsync's option for the owner and group of a file that the target calls
+// otherwise: by a name that it has not, it would keep their numbers.
+func owners(a *assess.Assessment) func(migration.Config) string {
+	was := map[string]assess.ConfigFile{}
+	for _, f := range a.Configuration {
+		was[f.Path] = f
+	}
+	return func(c migration.Config) string {
+		if f, ok := was[c.From]; !ok || c.Owner == "" || c.Group == "" || f.Owner == c.Owner && f.Group == c.Group {
+			return ""
+		}
+		return " --chown=" + word(c.Owner+":"+c.Group)
+	}
 }
 
 // passwords are people's, with their ageing.
@@ -604,7 +623,7 @@ func afterData(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 		text  string
 	}{
 		{slices.ContainsFunc(a.Findings, func(f assess.Finding) bool { return f.Key == "certificates.own-authority" }), "Authorities of your own are trusted from now on. "},
-		{lines, "Programs of your own move as they are; lines of theirs that name what the target calls otherwise are changed here. "},
+		{lines, "Programs of your own and secrets come as they are; lines of theirs that name what the target calls otherwise are changed here. "},
 		{modules, "Modules of a language that stand in a folder of its version are copied to that of the target's; those that were compiled have to be built anew. "},
 		{environments, "Virtual environments of Python are led to the target's. "},
 		{true, "Then apply the role again, as at first: it starts what waited."},

@@ -28,6 +28,9 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 			{From: "/etc/x/key", Place: "/etc/x/key", Action: migration.LeftOut},
 			{From: "/etc/y 1/key", Place: "/etc/y 2/key", Action: migration.LeftOut},
 			{From: "/etc/z/old", Place: "/etc/z/old", Action: migration.LeftOut, Old: true},
+			{From: "/etc/w/key", Place: "/etc/w/key", Action: migration.LeftOut, Owner: "root", Group: "www-data"},
+			{From: "/etc/w/own", Place: "/etc/w/3/own", Action: migration.LeftOut, Owner: "www-data", Group: "root"},
+			{From: "/etc/w/same", Place: "/etc/w/same", Action: migration.LeftOut, Owner: "root", Group: "root"},
 		},
 		Accounts: migration.Accounts{Users: []assess.User{{Name: "anna"}, {Name: "daemon", System: true}}},
 		Mentions: []naming.Mention{
@@ -52,12 +55,17 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 		is.True(at > last) // each step is there, after the one before
 		last = at
 	}
-	page := string(Next(p, &assess.Assessment{Software: []assess.Software{{Manager: "venv", Path: "/srv/v"}}}, nil))
+	page := string(Next(p, &assess.Assessment{
+		Software:      []assess.Software{{Manager: "venv", Path: "/srv/v"}},
+		Configuration: []assess.ConfigFile{{Path: "/etc/w/key", Owner: "root", Group: "apache"}, {Path: "/etc/w/own", Owner: "apache", Group: "root"}, {Path: "/etc/w/same", Owner: "root", Group: "root"}},
+	}, nil))
 	is.Equal(strings.Count(page, "F fails"), 1) // with its command alone
 	for _, line := range []string{
-		"3 files hold secrets",
+		"6 files hold secrets",
 		"don't run with them as they are: /etc/z/old. Plan again with --include-secrets",
-		"    rsync -aR --no-implied-dirs \"$SOURCE_SSH\":/etc/x/key /\n",
+		"    rsync -aR --no-implied-dirs \"$SOURCE_SSH\":/etc/x/key \"$SOURCE_SSH\":/etc/w/same /\n",
+		"    rsync -aR --chown=root:www-data --no-implied-dirs \"$SOURCE_SSH\":/etc/w/key /\n",
+		`mkdir -p /etc/w/3 && rsync -a --chown=www-data:root "$SOURCE_SSH":/etc/w/own /etc/w/3/own`,
 		`mkdir -p '/etc/y 2' && rsync -a "$SOURCE_SSH":'/etc/y 1/key' '/etc/y 2/key'`,
 		`getent shadow anna |`,
 		`sed -i '2s|/usr/bin/lang7\.4|/usr/bin/lang8.4|g' /opt/a/run`,

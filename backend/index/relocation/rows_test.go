@@ -92,6 +92,27 @@ func TestEveryRowCanBeRead(t *testing.T) {
 	}
 }
 
+// elsewhere are notes which say that a place is another, and nothing of a form.
+var elsewhere = []string{
+	"Debian keeps it in another place.", "SUSE keeps it in another place.", "Debian has a folder for it.", "Debian has the version in the path.",
+	"The variables have the same names.", "Certificates.", "Certificates and keys.", "Keys.", "A key that was made on the source moves with its certificate.",
+}
+
+// TestWhatHasAnotherPlaceAloneIsCarried: where nothing but a place is said to differ, no
+// person has anything to decide. Data and what a service makes anew are no configuration,
+// and of two files that become one, a person chooses.
+func TestWhatHasAnotherPlaceAloneIsCarried(t *testing.T) {
+	all := families()
+	for software := range all.rows {
+		for r := range all.of(software) {
+			becomeOne := r.source == "el" && r.From == "/etc/sysconfig/tomcat"
+			if r.Action == api.ActionManual && strings.HasPrefix(r.From, "/etc/") && slices.Contains(elsewhere, r.Note) && !becomeOne {
+				t.Errorf("%s: %s is left to a person, though only its place is another: %s", software, r.From, r.Note)
+			}
+		}
+	}
+}
+
 // TestReviewedNames measures units and accounts on pairs that public roles
 // state, where these are at hand: what has another name must be known by it,
 // what keeps its name must not be led elsewhere.

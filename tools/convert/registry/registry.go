@@ -89,6 +89,7 @@ var registry = []converter{
 	{"vsftpd", []string{"/etc/vsftpd/vsftpd.conf"}, []string{"vsftpd"}, convert.FromRPM, services.VSFTPD},
 	{"chrony-options", []string{"/etc/sysconfig/chronyd"}, []string{"chrony"}, convert.FromRPM, services.ChronyOptions},
 	{"named-options", []string{"/etc/sysconfig/named"}, []string{"bind9"}, convert.FromRPM, services.NamedOptions},
+	{"radius", []string{"/etc/raddb/radiusd.conf"}, []string{"freeradius"}, withFreeRADIUS3, services.RADIUS},
 	{"polkit", []string{"/etc/polkit-1/localauthority/*/*.pkla", "/etc/polkit-1/localauthority.conf.d/*.conf"}, []string{"polkitd", "policykit-1", "polkit"}, withoutPkla, system.Polkit},
 }
 
@@ -104,6 +105,12 @@ func withoutPkla(in convert.Input) bool {
 // withoutAutoDNSSEC is a move to a BIND that signs by policies alone.
 func withoutAutoDNSSEC(in convert.Input) bool {
 	return convert.WithinDebian(in) && convert.HasSince("bind", "9.20", in.Target) && !convert.HasSince("bind", "9.20", in.Source)
+}
+
+// withFreeRADIUS3 is a move of a server whose files have the form of version 3.
+func withFreeRADIUS3(in convert.Input) bool {
+	had := in.VersionOf("freeradius", "freeradius-server")
+	return convert.FromRPM(in) && had != "" && pkgversion.Compare(pkgversion.RPM, had, "3") >= 0
 }
 
 // withNTP is a move of a machine that had ntpd.
