@@ -43,8 +43,7 @@ func RunClaimant(t *testing.T, open Open) {
 	if !ok {
 		t.Skip("this is a process of other tests")
 	}
-	s, err := open(t.Context(), address, store.Options{})
-	is.New(t).NoErr(err)
+	s := must(open(t.Context(), address, store.Options{}))(t)
 	var wg sync.WaitGroup
 	for client := range Claimants {
 		wg.Go(func() {
@@ -61,15 +60,12 @@ func RunClaimant(t *testing.T, open Open) {
 // looks for every claim that it had an answer to. The store is new.
 func Kill(t *testing.T, open Open, address string, enough int) {
 	is := is.New(t)
-	s, err := open(t.Context(), address, store.Options{})
-	is.NoErr(err)
-	account, err := s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, Unlimited: true})
-	is.NoErr(err)
+	s := must(open(t.Context(), address, store.Options{}))(t)
+	account := must(s.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, Unlimited: true}))(t)
 	is.NoErr(s.Close())
 	cmd := exec.Command(os.Args[0], "-test.run=^TestClaimant$", "-test.timeout=1m")
 	cmd.Env = append(os.Environ(), claimant+"="+address)
-	out, err := cmd.StdoutPipe()
-	is.NoErr(err)
+	out := must(cmd.StdoutPipe())(t)
 	is.NoErr(cmd.Start())
 	var acknowledged []int
 	for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -84,19 +80,15 @@ func Kill(t *testing.T, open Open, address string, enough int) {
 	is.True(cmd.Wait() != nil)
 	is.True(len(acknowledged) >= enough)
 
-	s, err = open(t.Context(), address, store.Options{})
-	is.NoErr(err)
+	s = must(open(t.Context(), address, store.Options{}))(t)
 	defer s.Close()
 	for _, vm := range acknowledged {
-		seated, err := s.Seated(t.Context(), account, Fingerprint(vm))
-		is.NoErr(err)
+		seated := must(s.Seated(t.Context(), account, Fingerprint(vm)))(t)
 		is.True(seated) // no acknowledged claim is lost
 	}
-	problems, err := s.Check(t.Context())
-	is.NoErr(err)
+	problems := must(s.Check(t.Context()))(t)
 	is.Equal(problems, []string{})
-	c, err := s.Capacity(t.Context(), account)
-	is.NoErr(err)
+	c := must(s.Capacity(t.Context(), account))(t)
 	is.True(c.BillableVMsUsed <= len(acknowledged)+Claimants)
 	t.Logf("%d claims acknowledged, %d recorded", len(acknowledged), c.BillableVMsUsed)
 }
@@ -107,9 +99,7 @@ func Bench(b *testing.B, s store.Store, compare func(b *testing.B, clients int))
 	for _, accounts := range []int{1, 1000} {
 		ids := make([]int64, accounts)
 		for i := range ids {
-			id, err := s.CreateAccount(b.Context(), "bench", license.Account{Plan: api.PlanFree, Unlimited: true})
-			is.New(b).NoErr(err)
-			ids[i] = id
+			ids[i] = must(s.CreateAccount(b.Context(), "bench", license.Account{Plan: api.PlanFree, Unlimited: true}))(b)
 		}
 		for _, clients := range []int{1, 64} {
 			b.Run(fmt.Sprintf("accounts=%d/clients=%d", accounts, clients), func(b *testing.B) {

@@ -11,12 +11,10 @@ import (
 // released.
 func Hold(t *testing.T, file string) (release func()) {
 	is := is.New(t)
-	db, err := sql.Open("sqlite", file)
-	is.NoErr(err)
+	db := must(sql.Open("sqlite", file))(t)
 	t.Cleanup(func() { db.Close() })
-	holder, err := db.Conn(t.Context())
-	is.NoErr(err)
-	_, err = holder.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	holder := must(db.Conn(t.Context()))(t)
+	_, err := holder.ExecContext(t.Context(), "BEGIN IMMEDIATE")
 	is.NoErr(err)
 	return func() {
 		_, err := holder.ExecContext(t.Context(), "ROLLBACK")

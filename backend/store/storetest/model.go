@@ -198,12 +198,9 @@ func testModel(t *testing.T, f *fixture) {
 
 // agrees is the invariant between the steps.
 func (m *machine) agrees(rt *rapid.T) {
-	c, err := m.Capacity(m.t.Context(), m.id)
-	m.no(rt, err)
-	usage, err := m.Usage(m.t.Context(), m.id, store.Page{Limit: 1000})
-	m.no(rt, err)
-	vms, err := m.VMs(m.t.Context(), m.id, store.Page{Limit: 1000})
-	m.no(rt, err)
+	c := must(m.Capacity(m.t.Context(), m.id))(rt)
+	usage := must(m.Usage(m.t.Context(), m.id, store.Page{Limit: 1000}))(rt)
+	vms := must(m.VMs(m.t.Context(), m.id, store.Page{Limit: 1000}))(rt)
 	got := []int{c.BillableVMsUsed, c.FreeQuota + c.LicensedSeats + c.ActivePOVSeats, usage.Count, vms.Count}
 	want := []int{len(m.seats), m.capacity(license.Day(m.clock.Now())), m.listed, len(m.seats)}
 	if !slices.Equal(got, want) {
@@ -215,10 +212,8 @@ func (m *machine) agrees(rt *rapid.T) {
 // billAgrees: the events, the statement and the account tell of the same instances,
 // kinds and pools, and ask for the same money, whatever became of the capacity.
 func (m *machine) billAgrees(rt *rapid.T) {
-	bill, err := m.Statement(m.t.Context(), m.id, store.Page{Limit: 1000})
-	m.no(rt, err)
-	sum, err := m.Summary(m.t.Context(), m.id)
-	m.no(rt, err)
+	bill := must(m.Statement(m.t.Context(), m.id, store.Page{Limit: 1000}))(rt)
+	sum := must(m.Summary(m.t.Context(), m.id))(rt)
 	kinds := map[string]int{}
 	for _, l := range bill.Lines {
 		kinds[string(l.Kind)+" "+*l.Pool]++
@@ -268,8 +263,7 @@ func (m *machine) retry(rt *rapid.T) {
 // do runs a command; of one that decides anything, Peek says the same before.
 func (m *machine) do(rt *rapid.T, c store.Command) {
 	want, code, fresh := m.expect(c, m.clock.Now())
-	peeked, err := m.Peek(m.t.Context(), c)
-	m.no(rt, err)
+	peeked := must(m.Peek(m.t.Context(), c))(rt)
 	got, err := m.Record(m.t.Context(), c)
 	if api.CodeOf(err) != code || (err != nil && code == "") {
 		rt.Fatalf("%+v gives %v, not %q", c, err, code)
@@ -308,8 +302,7 @@ func (m *machine) grant(rt *rapid.T) {
 	if !t.pov {
 		add, g.Source = m.AddGrant, license.Manual
 	}
-	id, err := add(m.t.Context(), "test", m.id, g)
-	m.no(rt, err)
+	id := must(add(m.t.Context(), "test", m.id, g))(rt)
 	m.grants[id] = t
 }
 
@@ -337,8 +330,7 @@ func (m *machine) convert(rt *rapid.T) {
 	}
 	today := license.Day(m.clock.Now())
 	t := &term{seats: m.grants[id].seats, from: today, until: license.AddDays(today, rapid.IntRange(1, 20).Draw(rt, "days"))}
-	grant, err := m.ConvertPOV(m.t.Context(), "test", id, t.until)
-	m.no(rt, err)
+	grant := must(m.ConvertPOV(m.t.Context(), "test", id, t.until))(rt)
 	delete(m.grants, id)
 	m.grants[grant] = t
 }

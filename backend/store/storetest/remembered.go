@@ -45,10 +45,8 @@ func testRemembered(t *testing.T, f *fixture) {
 		}, &api.Error{Code: api.SeatQuota}},
 	} {
 		id := f.account(c.account)
-		token, err := f.CreateToken(t.Context(), "test", id, sha256.Sum256([]byte(name)))
-		f.is.NoErr(err)
-		grant, err := f.AddGrant(t.Context(), "test", id, license.Grant{Seats: c.seats, From: license.Day(f.clock.Now()), Until: until, Source: license.Manual})
-		f.is.NoErr(err)
+		token := must(f.CreateToken(t.Context(), "test", id, sha256.Sum256([]byte(name))))(t)
+		grant := must(f.AddGrant(t.Context(), "test", id, license.Grant{Seats: c.seats, From: license.Day(f.clock.Now()), Until: until, Source: license.Manual}))(t)
 		// A scan's claim takes another way than one of a single request.
 		claim := func(vm int, scan string) error {
 			command := f.command(id, api.License, vm)
@@ -61,8 +59,7 @@ func testRemembered(t *testing.T, f *fixture) {
 		for vm, scan := range []string{"", "", "first"} {
 			f.is.NoErr(claim(vm, scan))
 		}
-		a, err := f.Account(t.Context(), id)
-		f.is.NoErr(err)
+		a := must(f.Account(t.Context(), id))(t)
 		f.is.NoErr(c.change(a, token, grant))
 		for _, scan := range []string{"second", "", "third"} {
 			if err := claim(3, scan); !errors.Is(err, c.want) && (api.CodeOf(err) == "" || api.CodeOf(err) != api.CodeOf(c.want)) {
@@ -87,21 +84,18 @@ func (f *fixture) remembersAll() {
 	f.clock.Add(time.Second) // so that it is the newest VM
 	c := f.command(id, api.Migration, 3)
 	c.HostHint, c.Replay = Fingerprint(99), &store.Replay{Key: "remembered", BodyHash: [32]byte{1}}
-	first, err := f.Record(ctx, c)
-	f.is.NoErr(err)
+	first := must(f.Record(ctx, c))(f.t)
 	f.is.True(first.EventID > 0 && first.Decision.Claim && first.Decision.Billable && !first.Seated)
 	c.RequestID = "again"
-	again, err := f.Record(ctx, c)
-	f.is.NoErr(err)
+	again := must(f.Record(ctx, c))(f.t)
 	f.is.Equal(again, first) // the answer that was kept
 	c.Replay = &store.Replay{Key: "remembered", BodyHash: [32]byte{2}}
-	_, err = f.Record(ctx, c)
+	_, err := f.Record(ctx, c)
 	f.is.Equal(api.CodeOf(err), api.IdempotencyMismatch)
 	c.Fingerprint = Fingerprint(4) // of a VM that has no seat
 	_, err = f.Record(ctx, c)
 	f.is.Equal(api.CodeOf(err), api.IdempotencyMismatch)
-	vms, err := f.VMs(ctx, id, store.Page{Limit: 1})
-	f.is.NoErr(err)
+	vms := must(f.VMs(ctx, id, store.Page{Limit: 1}))(f.t)
 	f.is.Equal(vms.VMs[0].Kinds, []string{"migration", "preflight"})
 	o, code := f.record(id, api.Verify, 3)
 	f.is.True(code == "" && o.Seated && !o.Decision.Claim)

@@ -51,8 +51,7 @@ func RunShared(t *testing.T, open Open, address string) {
 func changedTogether(t *testing.T, stores []store.Store) {
 	is := is.New(t)
 	const changes = 10
-	id, err := stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree})
-	is.NoErr(err)
+	id := must(stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree}))(t)
 	var wg sync.WaitGroup
 	for _, s := range stores {
 		wg.Go(func() {
@@ -62,8 +61,7 @@ func changedTogether(t *testing.T, stores []store.Store) {
 		})
 	}
 	wg.Wait()
-	a, err := stores[0].Account(t.Context(), id)
-	is.NoErr(err)
+	a := must(stores[0].Account(t.Context(), id))(t)
 	is.Equal(a.FreeQuota, changes*len(stores))
 }
 
@@ -71,22 +69,18 @@ func changedTogether(t *testing.T, stores []store.Store) {
 // time: the first stays, and all are told of it.
 func resolvedTogether(t *testing.T, stores []store.Store) {
 	is := is.New(t)
-	id, err := stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanInternal})
-	is.NoErr(err)
+	id := must(stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanInternal}))(t)
 	for _, channel := range api.Channels {
 		_, err := stores[0].StageRelease(t.Context(), "test", store.Release{Tag: "in-" + channel, Channel: channel})
 		is.NoErr(err)
 	}
 	for range 20 {
-		f, err := stores[0].FileFinding(t.Context(), id, api.FindingRequest{Kind: "bug", Title: "a", Body: "b"}, nil, nil)
-		is.NoErr(err)
+		f := must(stores[0].FileFinding(t.Context(), id, api.FindingRequest{Kind: "bug", Title: "a", Body: "b"}, nil, nil))(t)
 		fixed := make([]api.Finding, len(stores))
 		var wg sync.WaitGroup
 		for i, s := range stores {
 			wg.Go(func() {
-				var err error
-				fixed[i], err = s.ResolveFinding(t.Context(), f.ID, api.Channels[i%len(api.Channels)])
-				is.NoErr(err)
+				fixed[i] = must(s.ResolveFinding(t.Context(), f.ID, api.Channels[i%len(api.Channels)]))(t)
 			})
 		}
 		wg.Wait()
@@ -113,12 +107,9 @@ func changedElsewhere(t *testing.T, s, operator store.Store) {
 		"grant": {func(_ store.Account, _, grant int64) error { return operator.RevokeGrant(t.Context(), "test", grant) }, api.SeatQuota},
 	} {
 		is := is.New(t)
-		id, err := operator.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, VMLimit: 100})
-		is.NoErr(err)
-		token, err := operator.CreateToken(t.Context(), "test", id, sha256.Sum256(fmt.Append(nil, name, id)))
-		is.NoErr(err)
-		grant, err := operator.AddGrant(t.Context(), "test", id, license.Grant{Seats: 9, From: "2020-01-01", Until: "2100-01-01", Source: license.Manual})
-		is.NoErr(err)
+		id := must(operator.CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, VMLimit: 100}))(t)
+		token := must(operator.CreateToken(t.Context(), "test", id, sha256.Sum256(fmt.Append(nil, name, id))))(t)
+		grant := must(operator.AddGrant(t.Context(), "test", id, license.Grant{Seats: 9, From: "2020-01-01", Until: "2100-01-01", Source: license.Manual}))(t)
 		claim := func(s store.Store, vm int) error {
 			_, err := s.Record(t.Context(), store.Command{
 				RequestID: fmt.Sprint(rand.Uint64()), TokenID: token, AccountID: id, Kind: api.License, Fingerprint: Fingerprint(vm), Source: api.OS{Distro: "debian", Version: "11"},
@@ -128,8 +119,7 @@ func changedElsewhere(t *testing.T, s, operator store.Store) {
 		for vm, from := range []store.Store{s, s, operator} {
 			is.NoErr(claim(from, vm))
 		}
-		a, err := operator.Account(t.Context(), id)
-		is.NoErr(err)
+		a := must(operator.Account(t.Context(), id))(t)
 		is.Equal(a.Used, 3)
 		is.NoErr(c.change(a, token, grant))
 		if err := claim(s, 3); err == nil || api.CodeOf(err) != c.want || c.want == "" && !errors.Is(err, store.ErrTokenDisabled) {
@@ -184,8 +174,7 @@ func (b books) after(c call) (answer, books) {
 // which no call moves before one that had ended when it began.
 func linearizable(t *testing.T, stores []store.Store) {
 	is := is.New(t)
-	account, err := stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 3, VMLimit: 100})
-	is.NoErr(err)
+	account := must(stores[0].CreateAccount(t.Context(), "test", license.Account{Plan: api.PlanFree, FreeQuota: 3, VMLimit: 100}))(t)
 	start := time.Now()
 	var mu sync.Mutex
 	var history []porcupine.Operation

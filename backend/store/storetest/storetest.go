@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"pgregory.net/rapid"
 
 	"svc/backend/api"
 	"svc/backend/license"
@@ -83,12 +84,22 @@ type fixture struct {
 	calls int
 }
 
+// must is what a call gave in a test, which its error ends.
+func must[T any](got T, err error) func(rapid.TB) T {
+	return func(t rapid.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+}
+
 func (f *fixture) account(a license.Account) int64 {
 	f.t.Helper()
 	a.Plan = cmp.Or(a.Plan, api.PlanFree)
 	a.VMLimit = cmp.Or(a.VMLimit, 1000)
-	id, err := f.CreateAccount(f.t.Context(), "test", a)
-	f.is.NoErr(err)
+	id := must(f.CreateAccount(f.t.Context(), "test", a))(f.t)
 	return id
 }
 
@@ -111,8 +122,7 @@ func (f *fixture) command(account int64, kind api.Kind, vm int) store.Command {
 func (f *fixture) record(account int64, kind api.Kind, vm int) (store.Outcome, api.Code) {
 	f.t.Helper()
 	c := f.command(account, kind, vm)
-	peeked, err := f.Peek(f.t.Context(), c)
-	f.is.NoErr(err)
+	peeked := must(f.Peek(f.t.Context(), c))(f.t)
 	o, err := f.Record(f.t.Context(), c)
 	var refused *api.Error
 	if err != nil && !errors.As(err, &refused) {
@@ -124,15 +134,13 @@ func (f *fixture) record(account int64, kind api.Kind, vm int) (store.Outcome, a
 
 // stage stages a release.
 func (f *fixture) stage(tag, channel string) store.Release {
-	r, err := f.StageRelease(f.t.Context(), "test", store.Release{Tag: tag, Channel: channel, Notes: "n"})
-	f.is.NoErr(err)
+	r := must(f.StageRelease(f.t.Context(), "test", store.Release{Tag: tag, Channel: channel, Notes: "n"}))(f.t)
 	return r
 }
 
 func (f *fixture) used(account int64) int {
 	f.t.Helper()
-	c, err := f.Capacity(f.t.Context(), account)
-	f.is.NoErr(err)
+	c := must(f.Capacity(f.t.Context(), account))(f.t)
 	return c.BillableVMsUsed
 }
 
@@ -155,11 +163,9 @@ func testSeats(_ *testing.T, f *fixture) {
 	_, code = f.record(a, api.Drift, 2)
 	f.is.Equal(code, api.Code(""))
 	f.is.Equal(f.used(a), 2)
-	usage, err := f.Usage(f.t.Context(), a, store.Page{Limit: 50})
-	f.is.NoErr(err)
+	usage := must(f.Usage(f.t.Context(), a, store.Page{Limit: 50}))(f.t)
 	f.is.Equal(usage.Count, 3) // migration, verify, license; the refused left nothing
-	vms, err := f.VMs(f.t.Context(), a, store.Page{Limit: 50})
-	f.is.NoErr(err)
+	vms := must(f.VMs(f.t.Context(), a, store.Page{Limit: 50}))(f.t)
 	f.is.Equal(vms.Count, 2)
 	for _, vm := range vms.VMs {
 		if vm.VM == Fingerprint(2)[:api.VMKeyLength] {
@@ -175,26 +181,22 @@ func testReplays(t *testing.T, f *fixture) {
 	a := f.account(license.Account{FreeQuota: 5})
 	c := f.command(a, api.Migration, 1)
 	c.Replay = &store.Replay{Key: "k", BodyHash: [32]byte{1}}
-	first, err := f.Record(t.Context(), c)
-	f.is.NoErr(err)
+	first := must(f.Record(t.Context(), c))(t)
 	repeat := c
 	repeat.RequestID = "another"
-	second, err := f.Record(t.Context(), repeat)
-	f.is.NoErr(err)
+	second := must(f.Record(t.Context(), repeat))(t)
 	f.is.Equal(first, second) // it still says that it claimed the seat
 	repeat.Replay = &store.Replay{Key: "k", BodyHash: [32]byte{2}}
-	_, err = f.Record(t.Context(), repeat)
+	_, err := f.Record(t.Context(), repeat)
 	f.is.Equal(api.CodeOf(err), api.IdempotencyMismatch)
 	f.clock.Add(25 * time.Hour)
-	later, err := f.Record(t.Context(), repeat)
-	f.is.NoErr(err)
+	later := must(f.Record(t.Context(), repeat))(t)
 	f.is.True(later.EventID != first.EventID) // a key lives for a day
 	same, err := f.Record(t.Context(), c)
 	f.is.Equal(api.CodeOf(err), api.IdempotencyMismatch)
 	f.is.Equal(same, store.Outcome{})
 	c.Replay = nil
-	retried, err := f.Record(t.Context(), c)
-	f.is.NoErr(err)
+	retried := must(f.Record(t.Context(), c))(t)
 	f.is.Equal(retried.EventID, first.EventID) // a retry of one request is one event
 	f.is.True(retried.Decision.Claim)
 	full := f.account(license.Account{})
@@ -212,20 +214,16 @@ func testScans(t *testing.T, f *fixture) {
 	a := f.account(license.Account{FreeQuota: 1})
 	part := f.command(a, api.CVEScanKind, 1)
 	part.ScanID = "s"
-	first, err := f.Record(t.Context(), part)
-	f.is.NoErr(err)
+	first := must(f.Record(t.Context(), part))(t)
 	f.is.True(first.Decision.Claim && first.Decision.Billable)
 	next := f.command(a, api.CVEScanKind, 1)
 	next.ScanID = "s"
-	second, err := f.Record(t.Context(), next)
-	f.is.NoErr(err)
+	second := must(f.Record(t.Context(), next))(t)
 	f.is.Equal(second.EventID, first.EventID) // the parts of a scan are one event
 	f.is.True(!second.Decision.Claim && second.Decision.Licensed)
-	vms, err := f.VMs(t.Context(), a, store.Page{Limit: 50})
-	f.is.NoErr(err)
+	vms := must(f.VMs(t.Context(), a, store.Page{Limit: 50}))(t)
 	f.is.Equal(vms.VMs[0].Kinds, []string{"cve-scan"})
-	usage, err := f.Usage(t.Context(), a, store.Page{Limit: 50})
-	f.is.NoErr(err)
+	usage := must(f.Usage(t.Context(), a, store.Page{Limit: 50}))(t)
 	f.is.Equal(usage.Count, 1) // every seat has its event
 }
 
@@ -279,8 +277,7 @@ func testKinds(t *testing.T, f *fixture) {
 		}
 	}
 	wg.Wait()
-	vms, err := f.VMs(t.Context(), a, store.Page{Limit: 100})
-	f.is.NoErr(err)
+	vms := must(f.VMs(t.Context(), a, store.Page{Limit: 100}))(t)
 	f.is.Equal(len(vms.VMs), 100)
 	for _, vm := range vms.VMs {
 		f.is.Equal(vm.Kinds, []string{"license", "preflight"})
@@ -295,15 +292,13 @@ func testLists(t *testing.T, f *fixture) {
 			f.clock.Add(time.Second) // some share an instant
 		}
 	}
-	whole, err := f.Usage(t.Context(), a, store.Page{Limit: 100})
-	f.is.NoErr(err)
+	whole := must(f.Usage(t.Context(), a, store.Page{Limit: 100}))(t)
 	f.is.True(slices.IsSortedFunc(whole.Events, func(x, y api.UsageEvent) int { return int(y.ID - x.ID) }))
 	f.is.Equal(*whole.Events[0].Target, "debian 13")
 	f.is.Equal(whole.Events[6].At, "2026-05-01 12:00:00+00")
 	var pages []api.UsageEvent
 	for offset := 0; ; offset += 3 {
-		page, err := f.Usage(t.Context(), a, store.Page{Limit: 3, Offset: offset})
-		f.is.NoErr(err)
+		page := must(f.Usage(t.Context(), a, store.Page{Limit: 3, Offset: offset}))(t)
 		pages = append(pages, page.Events...)
 		if !page.HasMore {
 			break
@@ -311,31 +306,25 @@ func testLists(t *testing.T, f *fixture) {
 	}
 	f.is.Equal(pages, whole.Events)
 	f.is.Equal(allPages(f, 3, func(p store.Page) ([]api.UsageEvent, string) {
-		page, err := f.Usage(t.Context(), a, p)
-		f.is.NoErr(err)
+		page := must(f.Usage(t.Context(), a, p))(t)
 		f.is.Equal(page.HasMore, page.NextCursor != "")
 		return page.Events, page.NextCursor
 	}), whole.Events)
-	vms, err := f.VMs(t.Context(), a, store.Page{Limit: 3, Offset: 5})
-	f.is.NoErr(err)
+	vms := must(f.VMs(t.Context(), a, store.Page{Limit: 3, Offset: 5}))(t)
 	f.is.Equal(vms.Count, 2)
 	f.is.True(!vms.HasMore)
 	f.is.Equal(len(vms.VMs[0].VM), api.VMKeyLength)
-	all, err := f.VMs(t.Context(), a, store.Page{Limit: 100})
-	f.is.NoErr(err)
+	all := must(f.VMs(t.Context(), a, store.Page{Limit: 100}))(t)
 	f.is.Equal(allPages(f, 2, func(p store.Page) ([]api.VM, string) {
-		page, err := f.VMs(t.Context(), a, p)
-		f.is.NoErr(err)
+		page := must(f.VMs(t.Context(), a, p))(t)
 		return page.VMs, page.NextCursor
 	}), all.VMs)
-	statement, err := f.Statement(t.Context(), a, store.Page{Limit: 100})
-	f.is.NoErr(err)
+	statement := must(f.Statement(t.Context(), a, store.Page{Limit: 100}))(t)
 	f.is.Equal([]int{len(statement.Lines), statement.Instances}, []int{7, 7})
 	f.is.Equal(statement.NextCursor, "")
 	for limit := 1; limit <= 7; limit++ {
 		f.is.Equal(allPages(f, limit, func(p store.Page) ([]api.StatementLine, string) {
-			page, err := f.Statement(t.Context(), a, p)
-			f.is.NoErr(err)
+			page := must(f.Statement(t.Context(), a, p))(t)
 			f.is.Equal(page.Instances, 7) // of the whole, on each page
 			return page.Lines, page.NextCursor
 		}), statement.Lines)
@@ -351,19 +340,15 @@ func allPages[T any](f *fixture, limit int, read func(store.Page) ([]T, string))
 			return all
 		}
 		f.is.Equal(len(page), limit)
-		var err error
-		p, err = store.PageAt(next, limit)
-		f.is.NoErr(err)
+		p = must(store.PageAt(next, limit))(f.t)
 	}
 }
 
 func testTerms(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	a := f.account(license.Account{})
-	pov, err := f.AddPOV(ctx, "test", a, license.Grant{Seats: 1, From: "2026-05-01", Until: "2026-05-03"})
-	f.is.NoErr(err)
-	grant, err := f.AddGrant(ctx, "test", a, license.Grant{Seats: 1, From: "2026-05-02", Until: "2026-06-01", Source: license.Subscription, Note: "PO"})
-	f.is.NoErr(err)
+	pov := must(f.AddPOV(ctx, "test", a, license.Grant{Seats: 1, From: "2026-05-01", Until: "2026-05-03"}))(t)
+	grant := must(f.AddGrant(ctx, "test", a, license.Grant{Seats: 1, From: "2026-05-02", Until: "2026-06-01", Source: license.Subscription, Note: "PO"}))(t)
 	_, code := f.record(a, api.Migration, 1)
 	f.is.Equal(code, api.Code(""))
 	_, code = f.record(a, api.Migration, 2)
@@ -371,13 +356,11 @@ func testTerms(t *testing.T, f *fixture) {
 	f.clock.Add(24 * time.Hour)
 	_, code = f.record(a, api.Migration, 2)
 	f.is.Equal(code, api.Code(""))
-	converted, err := f.ConvertPOV(ctx, "test", pov, "2027-05-01")
-	f.is.NoErr(err)
+	converted := must(f.ConvertPOV(ctx, "test", pov, "2027-05-01"))(t)
 	f.is.True(converted > grant)
-	c, err := f.Capacity(ctx, a)
-	f.is.NoErr(err)
+	c := must(f.Capacity(ctx, a))(t)
 	f.is.Equal([]int{c.ActivePOVSeats, c.LicensedSeats}, []int{0, 2}) // never both, never neither
-	_, err = f.ConvertPOV(ctx, "test", pov, "2027-05-01")
+	_, err := f.ConvertPOV(ctx, "test", pov, "2027-05-01")
 	f.is.Equal(err, store.ErrNotFound)
 	f.is.NoErr(f.RevokeGrant(ctx, "test", grant))
 	_, code = f.record(a, api.Migration, 3)
@@ -390,12 +373,10 @@ func testTokens(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	a := f.account(license.Account{Plan: api.PlanInternal, FreeQuota: 9})
 	hash := sha256.Sum256([]byte("token"))
-	id, err := f.CreateToken(ctx, "test", a, hash)
-	f.is.NoErr(err)
-	p, err := f.Authenticate(ctx, hash)
-	f.is.NoErr(err)
+	id := must(f.CreateToken(ctx, "test", a, hash))(t)
+	p := must(f.Authenticate(ctx, hash))(t)
 	f.is.Equal(p, store.Principal{AccountID: a, TokenID: id, Plan: api.PlanInternal})
-	_, err = f.Authenticate(ctx, [32]byte{})
+	_, err := f.Authenticate(ctx, [32]byte{})
 	f.is.Equal(err, store.ErrNotFound)
 	c := f.command(a, api.License, 1)
 	c.TokenID, c.Replay = id, &store.Replay{Key: "k"}
@@ -407,8 +388,7 @@ func testTokens(t *testing.T, f *fixture) {
 	_, err = f.Authenticate(ctx, hash)
 	f.is.Equal(err, store.ErrNotFound)
 	second := sha256.Sum256([]byte("second"))
-	id, err = f.CreateToken(ctx, "test", a, second)
-	f.is.NoErr(err)
+	id = must(f.CreateToken(ctx, "test", a, second))(t)
 	c = f.command(a, api.License, 2)
 	c.TokenID = id
 	_, err = f.Record(ctx, c)
@@ -422,8 +402,7 @@ func testTokens(t *testing.T, f *fixture) {
 	_, err = f.Record(ctx, c)
 	f.is.Equal(err, store.ErrTokenDisabled)
 	f.is.Equal(f.used(a), 2)
-	tokens, err := f.Tokens(ctx, a)
-	f.is.NoErr(err)
+	tokens := must(f.Tokens(ctx, a))(t)
 	f.is.Equal(len(tokens), 2)
 	f.is.True(tokens[0].DisabledAt != nil && tokens[1].DisabledAt == nil)
 }
@@ -432,68 +411,54 @@ func testFindings(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	a, b := f.account(license.Account{}), f.account(license.Account{})
 	replay := &store.Replay{Key: "k"}
-	filed, err := f.FileFinding(ctx, a, api.FindingRequest{Kind: "bug", Title: "t", Body: "b"}, map[string]int{"host": 2}, replay)
-	f.is.NoErr(err)
+	filed := must(f.FileFinding(ctx, a, api.FindingRequest{Kind: "bug", Title: "t", Body: "b"}, map[string]int{"host": 2}, replay))(t)
 	f.is.Equal(filed.Status, "open")
 	f.is.Equal(filed.Redactions, map[string]int{"host": 2})
-	again, err := f.FileFinding(ctx, a, api.FindingRequest{Kind: "bug", Title: "t", Body: "b"}, nil, replay)
-	f.is.NoErr(err)
+	again := must(f.FileFinding(ctx, a, api.FindingRequest{Kind: "bug", Title: "t", Body: "b"}, nil, replay))(t)
 	f.is.Equal(again, filed)
-	_, err = f.Finding(ctx, b, filed.ID)
+	_, err := f.Finding(ctx, b, filed.ID)
 	f.is.Equal(err, store.ErrNotFound) // another account's is not there
 	_, err = f.ResolveFinding(ctx, filed.ID, "stable")
 	f.is.Equal(err, store.ErrNoStagedRelease)
 	staged := f.stage("v1", "stable")
-	release, err := f.PublishRelease(ctx, "test", "v1")
-	f.is.NoErr(err)
+	release := must(f.PublishRelease(ctx, "test", "v1"))(t)
 	f.is.True(release.PublishedAt != nil)
 	release.PublishedAt = nil
 	f.is.Equal(release, staged)
 	f.clock.Add(time.Hour)
 	f.stage("v2", "stable")
 	f.stage("v3", "beta")
-	fixed, err := f.ResolveFinding(ctx, filed.ID, "stable")
-	f.is.NoErr(err)
+	fixed := must(f.ResolveFinding(ctx, filed.ID, "stable"))(t)
 	f.is.Equal([]string{*fixed.Release, fixed.Status}, []string{"v2", "fixed"})
 	f.clock.Add(time.Hour)
-	unchanged, err := f.ResolveFinding(ctx, filed.ID, "beta")
-	f.is.NoErr(err)
+	unchanged := must(f.ResolveFinding(ctx, filed.ID, "beta"))(t)
 	f.is.Equal(unchanged, fixed)
-	published, err := f.Releases(ctx)
-	f.is.NoErr(err)
+	published := must(f.Releases(ctx))(t)
 	f.is.Equal(len(published), 1)
-	list, err := f.Findings(ctx, a, store.Page{Limit: 10})
-	f.is.NoErr(err)
+	list := must(f.Findings(ctx, a, store.Page{Limit: 10}))(t)
 	f.is.Equal(list.Findings, []api.Finding{fixed})
-	open, err := f.EveryFinding(ctx, true)
-	f.is.NoErr(err)
+	open := must(f.EveryFinding(ctx, true))(t)
 	f.is.Equal(len(open), 0)
-	every, err := f.EveryFinding(ctx, false)
-	f.is.NoErr(err)
+	every := must(f.EveryFinding(ctx, false))(t)
 	f.is.Equal(every, []api.Finding{fixed})
 }
 
 func testQuestions(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	a, b := f.account(license.Account{}), f.account(license.Account{})
-	q, err := f.AskQuestion(ctx, a, "why?", nil, nil)
-	f.is.NoErr(err)
+	q := must(f.AskQuestion(ctx, a, "why?", nil, nil))(t)
 	f.is.Equal(q.Status, "open")
-	open, err := f.EveryQuestion(ctx, true)
-	f.is.NoErr(err)
+	open := must(f.EveryQuestion(ctx, true))(t)
 	f.is.Equal(len(open), 1)
-	answered, err := f.AnswerQuestion(ctx, q.ID, "because")
-	f.is.NoErr(err)
+	answered := must(f.AnswerQuestion(ctx, q.ID, "because"))(t)
 	f.is.Equal([]string{answered.Status, *answered.Answer}, []string{"answered", "because"})
-	every, err := f.EveryQuestion(ctx, false)
-	f.is.NoErr(err)
+	every := must(f.EveryQuestion(ctx, false))(t)
 	f.is.Equal(every, []api.Question{answered})
-	_, err = f.Question(ctx, b, q.ID)
+	_, err := f.Question(ctx, b, q.ID)
 	f.is.Equal(err, store.ErrNotFound)
 	_, err = f.AnswerQuestion(ctx, 999, "x")
 	f.is.Equal(err, store.ErrNotFound)
-	list, err := f.Questions(ctx, a, store.Page{Limit: 10})
-	f.is.NoErr(err)
+	list := must(f.Questions(ctx, a, store.Page{Limit: 10}))(t)
 	f.is.Equal(list.Count, 1)
 }
 
@@ -504,12 +469,10 @@ func testMetered(t *testing.T, f *fixture) {
 	}
 	f.clock.Add(24 * time.Hour)
 	f.is.NoErr(f.Meter(t.Context(), a))
-	s, err := f.Summary(t.Context(), a)
-	f.is.NoErr(err)
+	s := must(f.Summary(t.Context(), a))(t)
 	f.is.Equal(s.MeteredRequests, api.MeteredRequests{Today: 1, ThisMonth: 4})
 	f.clock.Add(31 * 24 * time.Hour)
-	s, err = f.Summary(t.Context(), a)
-	f.is.NoErr(err)
+	s = must(f.Summary(t.Context(), a))(t)
 	f.is.Equal(s.MeteredRequests, api.MeteredRequests{})
 }
 
@@ -518,11 +481,9 @@ func testKeys(t *testing.T, f *fixture) {
 	f.is.NoErr(f.AddKey(ctx, "test", api.Key{KeyID: "a", Algorithm: "ed25519", PEM: "A"}))
 	f.clock.Add(time.Hour)
 	f.is.NoErr(f.AddKey(ctx, "test", api.Key{KeyID: "b", Algorithm: "ed25519", PEM: "B"}))
-	keys, err := f.Keys(ctx)
-	f.is.NoErr(err)
+	keys := must(f.Keys(ctx))(t)
 	f.is.Equal(len(keys), 2)
-	entries, err := f.Audit(ctx)
-	f.is.NoErr(err)
+	entries := must(f.Audit(ctx))(t)
 	f.is.Equal(entries[len(entries)-1].Detail, "key b signs from now on")
 	f.is.True(keys[0].RetiredAt != nil && keys[1].RetiredAt == nil) // retired ones stay listed
 }
@@ -531,8 +492,7 @@ func testPrune(t *testing.T, f *fixture) {
 	a := f.account(license.Account{FreeQuota: 5})
 	f.record(a, api.Migration, 1)
 	f.clock.Add(48 * time.Hour)
-	n, err := f.Prune(t.Context(), "test", f.clock.Now().Add(-time.Hour))
-	f.is.NoErr(err)
+	n := must(f.Prune(t.Context(), "test", f.clock.Now().Add(-time.Hour)))(t)
 	f.is.Equal(n, int64(1))
 	f.is.Equal(f.used(a), 1) // seats stay
 	o, _ := f.record(a, api.Drift, 1)
@@ -544,8 +504,7 @@ func testAudit(t *testing.T, f *fixture) {
 	f.is.Equal(f.DisableToken(t.Context(), "op", 999), store.ErrNotFound)
 	_, err := f.CreateToken(t.Context(), "op", a, [32]byte{7})
 	f.is.NoErr(err)
-	entries, err := f.Audit(t.Context())
-	f.is.NoErr(err)
+	entries := must(f.Audit(t.Context()))(t)
 	f.is.Equal(len(entries), 2) // what failed is not there
 	f.is.Equal([]string{entries[1].Actor, entries[1].Act}, []string{"op", "token.create"})
 }
