@@ -37,9 +37,7 @@ func (w *Work) Overlay(lower, name string) string {
 	w.t.Helper()
 	root, upper, work := w.Path(name), w.Path(name+".upper"), w.Path(name+".work")
 	for _, dir := range []string{root, upper, work} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			w.t.Fatal(err)
-		}
+		w.no(os.Mkdir(dir, 0o755))
 	}
 	w.Mount("overlay", root, "overlay", 0, "lowerdir="+lower+",upperdir="+upper+",workdir="+work)
 	w.t.Cleanup(func() { w.End(root) }) // before it is unmounted: then nothing shows what ran in it
@@ -83,14 +81,10 @@ func (w *Work) StartService(args ...string) *Service {
 	w.t.Helper()
 	c := w.Command(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	log, err := os.CreateTemp(w.Dir, "serve.")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(err)
 	defer log.Close()
 	c.Stderr, c.SysProcAttr = log, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := c.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(c.Start())
 	w.t.Cleanup(func() { _, _ = c.Process.Kill(), c.Wait() })
 	s := &Service{log: log.Name()}
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {

@@ -94,15 +94,12 @@ type Work struct {
 // New makes a folder, which goes with the test.
 func New(t testing.TB) *Work {
 	t.Helper()
+	w := &Work{t: t}
 	// An sshd wants no folder on the way to a root that others may write, as /tmp is.
-	if err := os.MkdirAll(Cache(), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	w.no(os.MkdirAll(Cache(), 0o755))
 	dir, err := os.MkdirTemp(Cache(), "test.")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &Work{Dir: dir, t: t}
+	w.no(err)
+	w.Dir = dir
 	t.Cleanup(func() {
 		if out, err := exec.Command("rm", "-rf", "--one-file-system", dir).CombinedOutput(); err != nil {
 			t.Errorf("%s stays: %v\n%s", dir, err, out)
@@ -112,6 +109,14 @@ func New(t testing.TB) *Work {
 		t.Setenv("XDG_"+kind+"_HOME", w.Path(strings.ToLower(kind)))
 	}
 	return w
+}
+
+// no fails the test where there is an error.
+func (w *Work) no(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // Path is one in the folder.
@@ -214,9 +219,7 @@ func (w *Work) Files(dir string, files map[string]string) {
 	w.t.Helper()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-			w.t.Fatal(err)
-		}
+		w.no(errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)))
 	}
 }
 
@@ -228,22 +231,16 @@ func (w *Work) Hold(begin, end string, args ...string) (stop func()) {
 	c := bash(w.Dir, "trap 'set +e; "+end+"' EXIT; "+begin+"; echo held >&3; read -r || true", args...)
 	// That its input ends says that the test did; that it holds, it says on a pipe.
 	ready, tell, err := os.Pipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(err)
 	defer ready.Close()
 	var said bytes.Buffer
 	c.Stdout, c.Stderr, c.ExtraFiles, c.WaitDelay = &said, &said, []*os.File{tell}, time.Second
 	input, err := c.StdinPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(err)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is the test's
 	err = c.Start()
 	tell.Close()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(err)
 	stop = sync.OnceFunc(func() {
 		input.Close()
 		_ = c.Wait()
@@ -271,9 +268,7 @@ func (w *Work) Launch(c *exec.Cmd) *Process {
 	var said bytes.Buffer
 	c.Stdout, c.Stderr, c.WaitDelay = &said, &said, time.Second
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := c.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(c.Start())
 	p := &Process{c, make(chan struct{})}
 	go func() {
 		_ = c.Wait() // at once: what has ended is not to be seen any more

@@ -77,9 +77,7 @@ func (b *Booted) SSH() {
 func (w *Work) Program(name, format string, args ...any) {
 	w.t.Helper()
 	w.Files(w.Path("bin"), map[string]string{name: fmt.Sprintf(format, args...)})
-	if err := os.Chmod(w.Path("bin", name), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(os.Chmod(w.Path("bin", name), 0o755))
 }
 
 // Serve has a real sshd on loopback let root in by a key of its own, with further lines
@@ -90,8 +88,6 @@ func (w *Work) Serve(lines ...string) (destination string) {
 	w.Hold(`serve_ssh "$@"; echo "root@127.0.0.1:$port" >"$work/destination"`, `kill "$sshd"`, lines...)
 	w.t.Setenv("PATH", w.Path("bin")+":"+os.Getenv("PATH"))
 	b, err := os.ReadFile(w.Path("destination"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(err)
 	return strings.TrimSpace(string(b))
 }

@@ -32,16 +32,12 @@ func (w *Work) Upon(c *exec.Cmd, line func(string) bool, act func(*os.Process)) 
 	w.t.Helper()
 	// From a pipe of this kind a read waits in the kernel, and nothing of Go is between.
 	var pipe [2]int
-	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(unix.Pipe2(pipe[:], unix.O_CLOEXEC))
 	out, in := os.NewFile(uintptr(pipe[0]), "out"), os.NewFile(uintptr(pipe[1]), "in")
 	c.Stdout, c.Stderr = in, in
 	err := c.Start()
 	in.Close()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(err)
 	lines, found := bufio.NewReader(out), false
 	var text strings.Builder
 	for err == nil && !found {
@@ -79,17 +75,13 @@ func (w *Work) OnOneProcessor(do func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var all, one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &all); err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(unix.SchedGetaffinity(0, &all))
 	first := 0
 	for !all.IsSet(first) {
 		first++
 	}
 	one.Set(first)
-	if err := unix.SchedSetaffinity(0, &one); err != nil {
-		w.t.Fatal(err)
-	}
+	w.no(unix.SchedSetaffinity(0, &one))
 	defer func() { _ = unix.SchedSetaffinity(0, &all) }() // which it was
 	do()
 }
