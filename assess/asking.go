@@ -1,11 +1,13 @@
 package assess
 
 import (
+	"io/fs"
 	"path"
 	"strings"
 
 	"svc/assess/hazards"
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 // files answer what conditions of hazards ask of a machine.
@@ -34,28 +36,14 @@ func (f *files) Text(name string) string {
 	return string(b)
 }
 
-func (f *files) Names(folder string) (names []string) {
-	entries, err := f.fs.ReadDir(inRoot(folder))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
+func (f *files) Names(folder string) []string {
+	entries, _ := f.fs.ReadDir(inRoot(folder)) // none where it can't be listed
+	return sliced.Map(entries, fs.DirEntry.Name)
 }
 
-func (f *files) Folders(folder string) (names []string) {
-	entries, err := f.fs.ReadDir(inRoot(folder))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	return names
+func (f *files) Folders(folder string) []string {
+	entries, _ := f.fs.ReadDir(inRoot(folder)) // nor then
+	return sliced.Map(sliced.Filter(entries, fs.DirEntry.IsDir), fs.DirEntry.Name)
 }
 
 func (f *files) Exists(name string) bool {

@@ -7,6 +7,8 @@ import (
 	_ "crypto/sha3"
 	_ "crypto/sha512"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 // maxBook bounds what is kept of a package database, in bytes: some times what a
@@ -69,11 +71,8 @@ func (d *Book) Ship(file string, c Conffile) {
 }
 
 // Named are the digests that were shipped, each with its algorithm.
-func (c Conffile) Named() (all []string) {
-	for _, digest := range c.Digests {
-		if c.Hash.Available() && digest != "" {
-			all = append(all, strings.ToLower(c.Hash.String())+":"+digest)
-		}
-	}
-	return all
+func (c Conffile) Named() []string {
+	return sliced.FilterMap(c.Digests, func(digest string) (string, bool) {
+		return strings.ToLower(c.Hash.String()) + ":" + digest, c.Hash.Available() && digest != ""
+	})
 }

@@ -1,5 +1,7 @@
 package assess
 
+import "svc/backend/sliced"
+
 // RecommendedPackages is the key of the fact, of the area "packages", that most of what
 // the installed packages recommend is not installed: "left out".
 const RecommendedPackages = "recommended packages"
@@ -16,13 +18,8 @@ func (m *Machine) Fact(area, key, value string, at Evidence) {
 }
 
 // Facts are those of an area.
-func (r *Reading) Facts(area string) (facts []Fact) {
-	for _, f := range r.A.Facts {
-		if f.Area == area {
-			facts = append(facts, f)
-		}
-	}
-	return facts
+func (r *Reading) Facts(area string) []Fact {
+	return sliced.Filter(r.A.Facts, func(f Fact) bool { return f.Area == area })
 }
 
 // maxFacts bounds the facts until there is time to weigh them.

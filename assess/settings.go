@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -53,12 +55,7 @@ const MaxIncludes = 4
 const maxFound = 4096
 
 // Glob finds files by absolute paths whose elements may be patterns.
-func (m *Machine) Glob(patterns ...string) (files []string) {
-	for _, pattern := range patterns {
-		files = append(files, m.glob(pattern)...)
-	}
-	return files
-}
+func (m *Machine) Glob(patterns ...string) []string { return sliced.FlatMap(patterns, m.glob) }
 
 func (m *Machine) glob(pattern string) []string {
 	found := []string{"/"}

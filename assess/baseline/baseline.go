@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"svc/assess/packages"
 	"svc/assess/packages/rpm"
 	"svc/assess/scripts"
+	"svc/backend/sliced"
 )
 
 // Baseline is what packages account for.
@@ -80,17 +82,11 @@ type reader struct {
 }
 
 // files are the names in a folder that end in one of some ways, by path.
-func (r reader) files(dir string, ends ...string) (all []string) {
-	entries, err := r.fs.ReadDir(dir)
-	if err != nil {
-		return nil // what is not there declares nothing
-	}
-	for _, e := range entries[:min(len(entries), maxNames)] {
-		if slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(e.Name(), end) }) {
-			all = append(all, path.Join(dir, e.Name()))
-		}
-	}
-	return all
+func (r reader) files(dir string, ends ...string) []string {
+	entries, _ := r.fs.ReadDir(dir) // what is not there declares nothing
+	return sliced.FilterMap(entries[:min(len(entries), maxNames)], func(e fs.DirEntry) (string, bool) {
+		return path.Join(dir, e.Name()), slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(e.Name(), end) })
+	})
 }
 
 // declared reads sysusers.d of packages: lines of type, name, id, comment, home
@@ -182,26 +178,16 @@ type wanted struct {
 }
 
 func wantedOf(a *assess.Assessment) wanted {
-	accounts, files, rights := []string{}, []string{}, map[string]string{}
-	for _, u := range a.Users {
-		if u.System {
-			accounts = append(accounts, u.Name)
-		}
-	}
-	for _, g := range a.Groups {
-		if g.System {
-			accounts = append(accounts, g.Name)
-		}
-	}
-	for _, c := range a.Configuration {
-		files = append(files, c.Path)
-	}
+	users := sliced.FilterMap(a.Users, func(u assess.User) (string, bool) { return u.Name, u.System })
+	groups := sliced.FilterMap(a.Groups, func(g assess.Group) (string, bool) { return g.Name, g.System })
+	files := sliced.Map(a.Configuration, func(c assess.ConfigFile) string { return c.Path })
+	rights := map[string]string{}
 	for _, p := range a.Programs {
 		if p.Privileged && p.Package != "" {
 			rights[p.Package+" "+path.Base(p.Path)] = p.Path
 		}
 	}
-	return wanted{scripts.Looking(files, accounts), rights}
+	return wanted{scripts.Looking(files, append(users, groups...)), rights}
 }
 
 // kinds are the files in dpkg's folder that say what a package makes: what it removes
@@ -295,13 +281,8 @@ func module(line string) string {
 	if i < 0 || strings.HasPrefix(f[0], "#") {
 		return ""
 	}
-	kept := f[i : i+1]
-	for _, word := range f[i+1:] {
-		if !slices.Contains([]string{"use_authtok", "try_first_pass", "use_first_pass"}, word) {
-			kept = append(kept, word)
-		}
-	}
-	return strings.Join(kept, " ")
+	added := []string{"use_authtok", "try_first_pass", "use_first_pass"}
+	return strings.Join(slices.DeleteFunc(f[i:], func(word string) bool { return slices.Contains(added, word) }), " ")
 }
 
 // After reports whether a package came once the role had been applied for the

@@ -11,6 +11,7 @@ import (
 	"svc/assess/host"
 	"svc/backend/lazyregexp"
 	"svc/backend/secret"
+	"svc/backend/sliced"
 )
 
 // People's ids begin here on every system of today, and where login.defs says so
@@ -122,15 +123,10 @@ func readGroups(m *assess.Machine) map[string][]string {
 // sudoers are the users and the %groups that sudo lets do something.
 func sudoers(m *assess.Machine) map[string]bool {
 	who := map[string]bool{}
-	texts := []string{}
-	if text, ok := m.Text("accounts.sudoers", "etc/sudoers"); ok {
-		texts = append(texts, text)
-	}
+	text, _ := m.Text("accounts.sudoers", "etc/sudoers") // none where it can't be read
 	names, err := m.Files("etc/sudoers.d")
 	m.Outcome("accounts.sudoers.d", "etc/sudoers.d", err)
-	for _, name := range names {
-		texts = append(texts, m.Peek(path.Join("etc/sudoers.d", name)))
-	}
+	texts := append([]string{text}, sliced.Map(names, func(name string) string { return m.Peek(path.Join("etc/sudoers.d", name)) })...)
 	for line := range strings.Lines(strings.Join(texts, "\n")) {
 		f := strings.Fields(line)
 		if len(f) >= 2 && strings.Contains(line, "=") && !strings.HasPrefix(f[0], "#") && !strings.HasPrefix(f[0], "Defaults") {

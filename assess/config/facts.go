@@ -8,6 +8,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -95,11 +96,7 @@ func releaseFacts(m *assess.Machine) {
 // sudoRules notes what sudo lets people do, and where a password is not asked.
 func sudoRules(m *assess.Machine) {
 	names, _ := m.Files("etc/sudoers.d") // noted with the accounts
-	files := []string{"etc/sudoers"}
-	for _, name := range names {
-		files = append(files, path.Join("etc/sudoers.d", name))
-	}
-	for _, file := range files {
+	for _, file := range append([]string{"etc/sudoers"}, sliced.Map(names, func(name string) string { return path.Join("etc/sudoers.d", name) })...) {
 		if !m.IsLocal("/"+file) && !m.ChangedConffile("/"+file) {
 			continue
 		}

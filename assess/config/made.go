@@ -10,6 +10,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/scripts"
+	"svc/backend/sliced"
 )
 
 // readMadeBy tells what of /etc the installation of a package made, by its maintainer
@@ -48,14 +49,11 @@ func readMadeBy(m *assess.Machine) {
 }
 
 // postinsts are the scripts that finish the installation of packages.
-func postinsts(m *assess.Machine) (files []string) {
+func postinsts(m *assess.Machine) []string {
 	names, _ := m.Files(scripts.Dir) // its state is noted where the lists are read
-	for _, name := range names {
-		if strings.HasSuffix(name, ".postinst") {
-			files = append(files, path.Join(scripts.Dir, name))
-		}
-	}
-	return files
+	return sliced.FilterMap(names, func(name string) (string, bool) {
+		return path.Join(scripts.Dir, name), strings.HasSuffix(name, ".postinst")
+	})
 }
 
 // copied lists which files, by their digests, are copies of one that the script's own

@@ -9,6 +9,7 @@ import (
 	"svc/assess"
 	"svc/assess/conf"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // myServer is an instance of MariaDB or MySQL by its configuration.
@@ -39,13 +40,8 @@ type myBook struct {
 func myServers(m *assess.Machine, commands []invocation) (all []myServer) {
 	b := &myBook{m, map[string]*myServer{"": {dir: "/var/lib/mysql", port: 3306}}, map[string]bool{}}
 	b.files(m.Glob(myFiles...), 0)
-	for _, c := range commands {
-		all = append(all, b.started(c)...)
-	}
-	for _, name := range assess.SortedKeys(b.servers) {
-		all = append(all, *b.servers[name])
-	}
-	return all
+	all = sliced.FlatMap(commands, b.started)
+	return append(all, sliced.Map(assess.SortedKeys(b.servers), func(name string) myServer { return *b.servers[name] })...)
 }
 
 // started are the instances of a command that names their data itself, or a file

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // storageEngines are the storage engines by the suffixes of tables' files.
@@ -93,15 +94,12 @@ var creator = lazyregexp.New(`^(?:MySQL|MariaDB|Percona)[ -]?([0-9]+\.[0-9]+\.[0
 // redoLog reads the headers of InnoDB's redo log: who wrote it, in which form,
 // and up to where the tablespaces have what is in it.
 func (r *reader) redoLog() {
-	names := []string{"ib_logfile0"}
-	for _, log := range r.names("#innodb_redo") {
-		if !strings.HasSuffix(log, "_tmp") { // those are empty, for later
-			names = append(names, path.Join("#innodb_redo", log))
-		}
-	}
+	logs := sliced.FilterMap(r.names("#innodb_redo"), func(log string) (string, bool) {
+		return path.Join("#innodb_redo", log), !strings.HasSuffix(log, "_tmp") // those are empty, for later
+	})
 	var form, by, name string
 	var end logEnd
-	for _, log := range names {
+	for _, log := range append([]string{"ib_logfile0"}, logs...) {
 		b := r.head(log, logHeader)
 		if f, maker := parseRedoLog(b); f != "" {
 			form, by, name = f, maker, log
@@ -232,9 +230,6 @@ func (r *reader) filled(name string) bool {
 var plugin = lazyregexp.New(`mysql_native_password|mysql_old_password|caching_sha2_password|sha256_password|unix_socket|auth_socket|ed25519|parsec|auth_pam|gssapi|"plugin":"pam"`)
 
 // accountPlugins are the ways to authenticate that the table of accounts names.
-func accountPlugins(table []byte) (found []string) {
-	for _, name := range plugin.FindAll(table, 10_000) {
-		found = append(found, strings.Trim(strings.TrimPrefix(string(name), `"plugin":`), `"`))
-	}
-	return found
+func accountPlugins(table []byte) []string {
+	return sliced.Map(plugin.FindAll(table, 10_000), func(name []byte) string { return strings.Trim(strings.TrimPrefix(string(name), `"plugin":`), `"`) })
 }

@@ -81,12 +81,8 @@ func (c *cluster) readControl() bool {
 
 // roles are what the cluster is to others, by the files that say so.
 func (c *cluster) roles() []string {
-	roles := []string{}
-	for _, name := range []string{"standby.signal", "recovery.signal", "recovery.conf"} {
-		if c.exists(name) {
-			roles = append(roles, "standby ("+name+")")
-		}
-	}
+	signals := sliced.Filter([]string{"standby.signal", "recovery.signal", "recovery.conf"}, c.exists)
+	roles := append([]string{}, sliced.Map(signals, func(name string) string { return "standby (" + name + ")" })...)
 	if slots := c.names("pg_replslot"); len(slots) > 0 {
 		slices.Sort(slots)
 		roles = append(roles, fmt.Sprintf("primary of %d replication slots: %s", len(slots), strings.Join(slots[:min(5, len(slots))], ", ")))

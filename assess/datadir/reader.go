@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 // Source says where a database is.
@@ -116,9 +117,5 @@ func (r *reader) names(name string) []string {
 	if err != nil {
 		r.failed(path.Join(r.dir, name), err)
 	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
+	return sliced.Map(entries, fs.DirEntry.Name)
 }

@@ -7,17 +7,13 @@ import (
 	"strings"
 
 	"svc/assess/datadir/rdb"
+	"svc/backend/sliced"
 )
 
 // redis reads the dump and the append-only files of Redis or Valkey, and what
 // cluster and modules the folder tells of.
 func (r *reader) redis() {
-	dumps := []string{}
-	for _, name := range r.names(".") {
-		if strings.HasSuffix(name, ".rdb") {
-			dumps = append(dumps, name)
-		}
-	}
+	dumps := sliced.Filter(r.names("."), func(name string) bool { return strings.HasSuffix(name, ".rdb") })
 	for _, folder := range r.names(".") {
 		if strings.HasPrefix(folder, "appendonly") && r.isFolder(folder) {
 			dumps = append(dumps, r.appendOnly(folder)...)

@@ -5,6 +5,7 @@ import (
 	"path"
 
 	"svc/assess/datadir/pgfile"
+	"svc/backend/sliced"
 )
 
 // Bounds of the system catalogs, in bytes: of one table's file, and of all that
@@ -28,11 +29,7 @@ func (c *cluster) rows(name string) []pgfile.Tuple {
 	c.catalogs += len(b)
 	var all []pgfile.Tuple
 	for size := int(c.control.BlockSize); len(b) >= size; b = b[size:] {
-		for _, t := range pgfile.Tuples(b[:size]) {
-			if t.Visible(c.committed) {
-				all = append(all, t)
-			}
-		}
+		all = append(all, sliced.Filter(pgfile.Tuples(b[:size]), func(t pgfile.Tuple) bool { return t.Visible(c.committed) })...)
 	}
 	return all
 }

@@ -2,11 +2,13 @@ package hazards
 
 import (
 	"crypto/x509"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // Files are the files of a machine. Names are absolute; every answer is bounded,
@@ -161,11 +163,8 @@ func (m *Machine) listed(dir string) []string {
 }
 
 // named are the versions of the packages whose name matches a pattern.
-func (m *Machine) named(pattern string) (versions []string) {
-	for _, name := range m.packages(pattern) {
-		versions = append(versions, m.Packages[name]...)
-	}
-	return versions
+func (m *Machine) named(pattern string) []string {
+	return sliced.FlatMap(m.packages(pattern), func(name string) []string { return m.Packages[name] })
 }
 
 // packages are the names of the packages that match a pattern, sorted.
@@ -177,10 +176,7 @@ func (m *Machine) packages(pattern string) []string {
 		return nil
 	}
 	if m.names == nil {
-		for name := range m.Packages {
-			m.names = append(m.names, name)
-		}
-		slices.Sort(m.names)
+		m.names = slices.Sorted(maps.Keys(m.Packages))
 	}
 	start, _, _ := strings.Cut(pattern, "*")
 	start, _, _ = strings.Cut(start, "?")

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"svc/backend/pkgversion"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -111,9 +112,7 @@ const scripts = "@php"
 
 // files are those that an argument names.
 func (m *Machine) files(arg string) (all []string) {
-	for _, pattern := range patterns(arg) {
-		all = append(all, m.glob(pattern)...)
-	}
+	all = sliced.FlatMap(patterns(arg), m.glob)
 	for word := range strings.FieldsSeq(arg) {
 		for _, s := range m.Strays { // which no pattern finds
 			if word == "@code" || word == scripts && strings.Contains(m.Files.Text(s.Path), "<?php") {

@@ -269,12 +269,11 @@ type process struct {
 // only root may.
 func (r *running) processes() (all []process) {
 	entries, err := r.m.FS.ReadDir("proc")
-	var links []string
-	for _, e := range entries {
-		if _, err := strconv.ParseUint(e.Name(), 10, 32); err == nil && len(links) < maxProcesses {
-			links = append(links, path.Join("proc", e.Name(), "exe"))
-		}
-	}
+	links := sliced.FilterMap(entries, func(e fs.DirEntry) (string, bool) {
+		_, err := strconv.ParseUint(e.Name(), 10, 32)
+		return path.Join("proc", e.Name(), "exe"), err == nil
+	})
+	links = links[:min(len(links), maxProcesses)]
 	host.Expect(r.m.FS, host.Links, links)
 	hidden := false
 	for _, link := range links {

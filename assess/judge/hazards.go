@@ -6,29 +6,24 @@ import (
 	"svc/assess"
 	"svc/assess/hazards"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // Hazardous is the machine as tables of hazards ask it: what was assessed, and its
 // files, each read when a row asks.
 func Hazardous(a *assess.Assessment, asked hazards.Files) *hazards.Machine {
-	m := &hazards.Machine{Architecture: a.System.Architecture, Packages: map[string][]string{}, Units: map[string]string{}, Shipped: a.AsShipped, Strays: a.Strays, Files: asked}
+	m := &hazards.Machine{
+		Architecture: a.System.Architecture, Packages: map[string][]string{}, Shipped: a.AsShipped, Strays: a.Strays, Files: asked,
+		Units:        sliced.Index(slices.Concat(a.Services, a.Timers), func(u assess.Unit) (name, state string) { return u.Name, u.State }),
+		Own:          sliced.FilterMap(a.Configuration, func(c assess.ConfigFile) (string, bool) { return c.Path, c.State != assess.ConfigMissing }),
+		Certificates: sliced.Map(a.Certificates, func(c assess.Certificate) string { return c.Path }),
+		Facts: sliced.Map(a.Facts, func(f assess.Fact) hazards.Fact {
+			return hazards.Fact{Area: f.Area, Key: f.Key, Value: f.Value, At: hazards.Place(f.Evidence)}
+		}),
+	}
 	m.Release, _ = release.Lookup(a.Release)
 	for _, p := range a.Packages {
 		m.Packages[p.Name] = append(m.Packages[p.Name], p.Version)
-	}
-	for _, u := range slices.Concat(a.Services, a.Timers) {
-		m.Units[u.Name] = u.State
-	}
-	for _, c := range a.Configuration {
-		if c.State != assess.ConfigMissing {
-			m.Own = append(m.Own, c.Path)
-		}
-	}
-	for _, c := range a.Certificates {
-		m.Certificates = append(m.Certificates, c.Path)
-	}
-	for _, f := range a.Facts {
-		m.Facts = append(m.Facts, hazards.Fact{Area: f.Area, Key: f.Key, Value: f.Value, At: hazards.Place(f.Evidence)})
 	}
 	return m
 }

@@ -14,6 +14,7 @@ import (
 	"svc/assess/baseline"
 	"svc/assess/host"
 	"svc/backend/secret"
+	"svc/backend/sliced"
 	"svc/backend/visible"
 )
 
@@ -331,12 +332,11 @@ func leases(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	return all
 }
 
-func lingering(fsys host.FS, _ *assess.Assessment) (all []Notice) {
+func lingering(fsys host.FS, _ *assess.Assessment) []Notice {
 	entries, _ := fsys.ReadDir("var/lib/systemd/linger") // most machines have none
-	for _, e := range entries {
-		all = append(all, Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name(), fmt.Sprintf("loginctl enable-linger %s || { mkdir -p /var/lib/systemd/linger && touch %s; }", visible.Word(e.Name()), visible.Word("/var/lib/systemd/linger/"+e.Name()))})
-	}
-	return all
+	return sliced.Map(entries, func(e fs.DirEntry) Notice {
+		return Notice{"lingering", "/var/lib/systemd/linger/" + e.Name(), "services of " + e.Name() + " run without a session", "loginctl enable-linger " + e.Name(), fmt.Sprintf("loginctl enable-linger %s || { mkdir -p /var/lib/systemd/linger && touch %s; }", visible.Word(e.Name()), visible.Word("/var/lib/systemd/linger/"+e.Name()))}
+	})
 }
 
 // once are the jobs of at that wait. The target's at may have its folder elsewhere.
@@ -393,14 +393,13 @@ func history(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 }
 
 // stacks are lines of PAM that a person put beside what packages' profiles make.
-func stacks(fsys host.FS, _ *assess.Assessment) (all []Notice) {
-	for _, f := range baseline.PAM(fsys) {
-		all = append(all, Notice{
+func stacks(fsys host.FS, _ *assess.Assessment) []Notice {
+	return sliced.Map(baseline.PAM(fsys), func(f assess.Fact) Notice {
+		return Notice{
 			"line of PAM", f.Evidence.Path, fmt.Sprintf("line %d, which no package's profile makes: %s", f.Evidence.Line, secret.Mask(f.Value)),
 			"bring it by a profile of pam-auth-update, and try to log in before you log out", profile(path.Base(f.Evidence.Path), strings.Fields(f.Value)),
-		})
-	}
-	return all
+		}
+	})
 }
 
 // profile is the command that has pam-auth-update make a line anew. What decides who
@@ -416,10 +415,7 @@ func profile(stack string, line []string) string {
 		text = append(text, "Session-Interactive-Only: yes")
 	}
 	text = append(text, "Session:", "  "+strings.Join(line[1:], " "))
-	for i := range text {
-		text[i] = visible.Word(text[i])
-	}
-	return fmt.Sprintf("ls /usr/lib/*/security/%s >/dev/null && printf '%%s\\n' %s >%s && pam-auth-update --package", visible.Word(module), strings.Join(text, " "), visible.Word("/usr/share/pam-configs/"+name))
+	return fmt.Sprintf("ls /usr/lib/*/security/%s >/dev/null && printf '%%s\\n' %s >%s && pam-auth-update --package", visible.Word(module), strings.Join(sliced.Map(text, visible.Word), " "), visible.Word("/usr/share/pam-configs/"+name))
 }
 
 // Bounds of what is shown of a unit that was edited, in lines and in bytes.

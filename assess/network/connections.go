@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // networkdFolders are where systemd-networkd looks; what packages ship for
@@ -225,9 +226,7 @@ func (d netplanDevice) network(file string) assess.Network {
 	if on(d.DHCP4) || on(d.DHCP6) {
 		n.Method = assess.MethodDHCP
 	}
-	for _, a := range d.Addresses {
-		n.Addresses = append(n.Addresses, texts(a)...)
-	}
+	n.Addresses = sliced.FlatMap(d.Addresses, texts)
 	for _, r := range d.Routes {
 		addRoute(&n, r.To, r.Via)
 	}

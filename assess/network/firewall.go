@@ -201,10 +201,7 @@ func firewalld(m *assess.Machine) {
 	if zones[standard] == "" {
 		zones[standard] = path.Join("usr/lib/firewalld/zones", standard+".xml")
 	}
-	var rules []string
-	for _, zone := range assess.SortedKeys(zones) {
-		rules = append(rules, readZone(m, zone, zones[zone])...)
-	}
+	rules := sliced.FlatMap(assess.SortedKeys(zones), func(zone string) []string { return readZone(m, zone, zones[zone]) })
 	rules = append(rules, readZone(m, "direct", "etc/firewalld/direct.xml")...)
 	m.Fact("firewall", "firewalld default zone", standard, assess.Evidence{Path: "/etc/firewalld/firewalld.conf", Line: 0})
 	addFirewall(m, "firewalld", "etc/firewalld/firewalld.conf", m.EnabledService("firewalld"), rules)
@@ -268,9 +265,6 @@ func zoneWords(text string) (found [][]string, err error) {
 
 // element is an element with its attributes, in words.
 func element(e xml.StartElement) string {
-	words := []string{e.Name.Local}
-	for _, a := range e.Attr {
-		words = append(words, fmt.Sprintf("%s=%q", a.Name.Local, a.Value))
-	}
-	return strings.Join(words, " ")
+	words := sliced.Map(e.Attr, func(a xml.Attr) string { return fmt.Sprintf("%s=%q", a.Name.Local, a.Value) })
+	return strings.Join(append([]string{e.Name.Local}, words...), " ")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/sliced"
 )
 
 // The managers of networks.
@@ -115,12 +116,9 @@ func resolver(m *assess.Machine) {
 		}
 	}
 	m.EachAssigned("dns", "etc/sysconfig/network/config", "NETCONFIG_DNS_STATIC_SERVERS", "NETCONFIG_DNS_STATIC_SEARCHLIST")
-	files := []string{"etc/systemd/resolved.conf"}
 	names, _ := m.Files("etc/systemd/resolved.conf.d") // beside the file that is noted
-	for _, name := range names {
-		files = append(files, path.Join("etc/systemd/resolved.conf.d", name))
-	}
-	for _, file := range files {
+	more := sliced.Map(names, func(name string) string { return path.Join("etc/systemd/resolved.conf.d", name) })
+	for _, file := range append([]string{"etc/systemd/resolved.conf"}, more...) {
 		text, _ := m.Text("network.resolved", file)
 		for s := range assess.ParseSettings("/"+file, text, "=") {
 			if s.Value != "" && !strings.HasPrefix(s.Key, "[") {

@@ -11,6 +11,7 @@ import (
 	"svc/assess"
 	"svc/assess/packages/sqlite"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // pulledIn are packages that were installed for others, by "name.arch" or by
@@ -95,9 +96,7 @@ func yumReasons(m *assess.Machine, in map[string]bool) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range names {
-			packages = append(packages, path.Join(yumDB, letter, name))
-		}
+		packages = append(packages, sliced.Map(names, func(name string) string { return path.Join(yumDB, letter, name) })...)
 	}
 	var mu sync.Mutex
 	assess.InParallel(m.Context, packages, func(dir string) {

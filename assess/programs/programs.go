@@ -15,6 +15,7 @@ import (
 
 	"svc/assess/host"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // File is a program, or a file that belongs to programs.
@@ -65,11 +66,7 @@ const (
 
 // Places are the folders that Find looks into, as people write them.
 func Places() []string {
-	all := []string{}
-	for _, p := range slices.Concat(Searched, []string{Local}, privileged) {
-		all = append(all, "/"+p)
-	}
-	return all
+	return sliced.Map(slices.Concat(Searched, []string{Local}, privileged), func(p string) string { return "/" + p })
 }
 
 // Found is what a search met.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 // Dir is where dpkg keeps its scripts.
@@ -79,12 +80,7 @@ func (w Wanted) In(text []byte) (named []string) {
 			named = append(named, word)
 		}
 	}
-	for _, file := range w.files {
-		if said[file] || said[path.Dir(file)] && bases[path.Base(file)] {
-			named = append(named, file)
-		}
-	}
-	return named
+	return append(named, sliced.Filter(w.files, func(file string) bool { return said[file] || said[path.Dir(file)] && bases[path.Base(file)] })...)
 }
 
 // Separates reports whether a character of a shell script ends a word.

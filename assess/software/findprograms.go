@@ -70,27 +70,19 @@ func strays(m *assess.Machine) (all []hazards.Stray) {
 		}
 		all = append(all, s)
 	}
-	for _, p := range m.A.Programs {
-		if p.Package == "" && p.Link == "" && slices.Contains(programs.Searched, path.Dir(p.Path)[1:]) {
-			all = append(all, hazards.Stray{Path: p.Path})
-		}
-	}
-	return all
+	return append(all, sliced.FilterMap(m.A.Programs, func(p assess.Program) (hazards.Stray, bool) {
+		return hazards.Stray{Path: p.Path}, p.Package == "" && p.Link == "" && slices.Contains(programs.Searched, path.Dir(p.Path)[1:])
+	})...)
 }
 
 // expectLinks asks at once for the links that are followed one by one.
 func expectLinks(m *assess.Machine) {
-	links := sliced.Map(sliced.Filter(m.Programs.Files, programs.File.Link), func(f programs.File) string {
-		return f.Path[1:]
-	})
+	links := sliced.FilterMap(m.Programs.Files, func(f programs.File) (string, bool) { return f.Path[1:], f.Link() })
 	host.Expect(m.FS, host.Links, links)
-	next := []string{}
-	for _, l := range links {
-		if target, err := m.FS.ReadLink(l); err == nil && strings.HasPrefix(target, "/etc/alternatives/") {
-			next = append(next, path.Clean(target)[1:])
-		}
-	}
-	host.Expect(m.FS, host.Links, next)
+	host.Expect(m.FS, host.Links, sliced.FilterMap(links, func(l string) (string, bool) {
+		target, err := m.FS.ReadLink(l)
+		return strings.TrimPrefix(path.Clean(target), "/"), err == nil && strings.HasPrefix(target, "/etc/alternatives/")
+	}))
 }
 
 // maxHops bounds the links that are followed from one.
@@ -163,13 +155,7 @@ func diverted(m *assess.Machine) {
 // changedPrograms holds what has more rights against what the package manager
 // has noted of it: dpkg the content, rpm the mode too.
 func changedPrograms(m *assess.Machine) {
-	var files []string
-	for _, p := range m.A.Programs {
-		if p.Package != "" {
-			files = append(files, p.Path[1:])
-		}
-	}
-	host.Expect(m.FS, host.Files, files)
+	host.Expect(m.FS, host.Files, sliced.FilterMap(m.A.Programs, func(p assess.Program) (string, bool) { return p.Path[1:], p.Package != "" }))
 	for i := range m.A.Programs {
 		p := &m.A.Programs[i]
 		if f, ok := m.Programs.Shipped[p.Path]; ok {

@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/assess/host"
 	"svc/assess/programs"
+	"svc/backend/sliced"
 )
 
 // Bounds of what is read for the libraries that programs need.
@@ -41,9 +42,7 @@ func awaitLibraries(m *assess.Machine) {
 	c.Libraries = map[string][]string{}
 	folders, left, seen := linkerFolders(m), int64(maxLinkedAll), map[string]bool{}
 	c.Linkable = linkable(m)
-	for _, file := range apart(m) {
-		m.A.Apart = append(m.A.Apart, "/"+file)
-	}
+	m.A.Apart = sliced.Map(apart(m), func(file string) string { return "/" + file })
 	for next := slices.Clone(c.Linkable); len(next) > 0; next = next[1:] {
 		file := next[0]
 		info, err := m.FS.Stat(file)
@@ -108,24 +107,22 @@ func own(folders []string, file string) (all []string) {
 var literally = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
 // linkable are the files that may be programs or libraries of people's own.
-func linkable(m *assess.Machine) (files []string) {
-	for _, f := range m.Programs.Files {
-		if file := strings.TrimPrefix(f.Path, "/"); !f.Link() && strings.HasPrefix(file, programs.Local+"/") {
-			files = append(files, file)
-		}
-	}
+func linkable(m *assess.Machine) []string {
+	files := sliced.FilterMap(m.Programs.Files, func(f programs.File) (string, bool) {
+		file := strings.TrimPrefix(f.Path, "/")
+		return file, !f.Link() && strings.HasPrefix(file, programs.Local+"/")
+	})
 	files = append(files, apart(m)...)
 	slices.Sort(files)
 	return slices.Compact(files)
 }
 
 // apart are the files in folders of people's own programs apart from /usr/local.
-func apart(m *assess.Machine) (files []string) {
-	for _, pattern := range builtHere {
+func apart(m *assess.Machine) []string {
+	return sliced.FlatMap(builtHere, func(pattern string) []string {
 		found, _ := fs.Glob(m.FS, pattern) // the pattern is sound
-		files = append(files, found[:min(len(found), maxBuilt)]...)
-	}
-	return files
+		return found[:min(len(found), maxBuilt)]
+	})
 }
 
 // needed is what a file of ELF says of its libraries; nothing where it is of another kind.

@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -167,35 +168,29 @@ func phpVersion(m *assess.Machine, l phpLayout, ini string, found map[string]*as
 
 // phpUses are the ways in which PHP is run, by the folder of a php.ini, and on
 // EL by what stands beside it.
-func phpUses(m *assess.Machine, ini string) (uses []string) {
+func phpUses(m *assess.Machine, ini string) []string {
 	if use := path.Base(path.Dir(ini)); slices.Contains([]string{"apache2", "cgi", "cli", "fpm", "embed", "phpdbg", "fastcgi"}, use) {
 		return []string{use}
 	}
-	for _, s := range []struct{ use, file string }{
+	type use struct{ name, file string }
+	return sliced.FilterMap([]use{
 		{"fpm", path.Join(path.Dir(ini), "php-fpm.conf")},
 		{"fpm", path.Join(path.Dir(ini), "php-fpm.d")},
 		{"cli", "/usr/bin/php"},
 		{"apache2", "/usr/lib64/httpd/modules/libphp5.so"},
 		{"apache2", "/usr/lib64/httpd/modules/libphp7.so"},
 		{"apache2", "/usr/lib64/httpd/modules/libphp.so"},
-	} {
-		if m.Exists(s.file[1:]) {
-			uses = append(uses, s.use)
-		}
-	}
-	return uses
+	}, func(u use) (string, bool) { return u.name, m.Exists(u.file[1:]) })
 }
 
 // phpModules are the modules that a folder's settings load: 20-curl.ini.
-func phpModules(m *assess.Machine, dir string) (modules []string) {
+func phpModules(m *assess.Machine, dir string) []string {
 	names, err := m.Files(dir[1:])
 	if assess.StateOf(err) == assess.SourceUnreadable {
 		m.Outcome("runtimes.php", dir[1:], err)
 	}
-	for _, name := range names {
-		if module, ok := strings.CutSuffix(name, ".ini"); ok {
-			modules = append(modules, strings.TrimLeft(module[assess.Digits(module):], "-_"))
-		}
-	}
-	return modules
+	return sliced.FilterMap(names, func(name string) (string, bool) {
+		module, ok := strings.CutSuffix(name, ".ini")
+		return strings.TrimLeft(module[assess.Digits(module):], "-_"), ok
+	})
 }

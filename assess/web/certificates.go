@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"path"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/host"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -215,10 +217,7 @@ func parseKey(block *pem.Block) any {
 
 // namesOf are the host names and addresses that a certificate is good for.
 func namesOf(cert *x509.Certificate) []string {
-	names := slices.Clone(cert.DNSNames)
-	for _, ip := range cert.IPAddresses {
-		names = append(names, ip.String())
-	}
+	names := slices.Concat(cert.DNSNames, sliced.Map(cert.IPAddresses, net.IP.String))
 	return assess.List(names[:min(len(names), 100)])
 }
 

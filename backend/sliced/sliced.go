@@ -26,6 +26,26 @@ func Filter[T any](all []T, wanted func(T) bool) (some []T) {
 	return some
 }
 
+// FilterMap is what a function makes of those that it says are wanted, in their order; nil
+// where none is.
+func FilterMap[T, R any](all []T, of func(T) (made R, wanted bool)) (some []R) {
+	for _, one := range all {
+		if made, wanted := of(one); wanted {
+			some = append(some, made)
+		}
+	}
+	return some
+}
+
+// FlatMap is all that a function makes of each, one after the other; nil where that is
+// nothing.
+func FlatMap[T, R any](all []T, of func(T) []R) (made []R) {
+	for _, one := range all {
+		made = append(made, of(one)...)
+	}
+	return made
+}
+
 // Find is the first that is wanted, and whether there is one.
 func Find[T any](all []T, wanted func(T) bool) (found T, ok bool) {
 	if i := slices.IndexFunc(all, wanted); i >= 0 {

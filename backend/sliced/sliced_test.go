@@ -13,6 +13,8 @@ func TestOfNoneIsNil(t *testing.T) {
 	is := is.New(t)
 	is.True(Map([]int{}, strconv.Itoa) == nil)
 	is.True(Filter([]int{1, 3}, even) == nil)
+	is.True(FilterMap([]int{1, 3}, halved) == nil)
+	is.True(FlatMap([]int{0}, counted) == nil)
 }
 
 func TestMadeOfEachInOrder(t *testing.T) {
@@ -27,6 +29,7 @@ func TestMadeOfEachInOrder(t *testing.T) {
 			is.Equal(texts[i], strconv.Itoa(n))
 		}
 		is.True(slices.Equal(some, slices.DeleteFunc(before, func(n int) bool { return !even(n) })))
+		is.Equal(FilterMap(all, halved), Map(some, func(n int) int { return n / 2 }))
 	})
 }
 
@@ -57,4 +60,18 @@ func TestIndexedByWhatAFunctionMakes(t *testing.T) {
 	is.True(Set([]int(nil)) != nil)
 }
 
+func TestAllThatIsMadeOfEach(t *testing.T) {
+	is.New(t).Equal(FlatMap([]int{2, 0, 3}, counted), []int{0, 1, 0, 1, 2})
+}
+
 func even(n int) bool { return n%2 == 0 }
+
+func halved(n int) (int, bool) { return n / 2, even(n) }
+
+// counted are the numbers before one.
+func counted(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"svc/assess/host"
+	"svc/backend/sliced"
 )
 
 // Places are where people keep programs of their own.
@@ -65,12 +66,7 @@ func (s *search) folder(ctx context.Context, dir string, depth int) {
 	if err != nil {
 		return
 	}
-	bare := 0
-	for _, e := range entries {
-		if path.Ext(e.Name()) == "" && e.Type().IsRegular() {
-			bare++
-		}
-	}
+	bare := sliced.Count(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) == "" && e.Type().IsRegular() })
 	for _, e := range entries {
 		at := path.Join(dir, e.Name())
 		if s.met++; s.met > maxMet || len(s.all) >= maxPrograms {

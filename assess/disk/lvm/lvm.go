@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"svc/assess/disk/block"
+	"svc/backend/sliced"
 )
 
 const sector = 512
@@ -49,11 +50,7 @@ func Open(members []block.Device) ([]Volume, error) {
 	}
 	groups, err := newest(found)
 	failed = append(failed, err)
-	var volumes []Volume
-	for _, g := range groups {
-		volumes = append(volumes, g.volumes(found)...)
-	}
-	return volumes, errors.Join(failed...)
+	return sliced.FlatMap(groups, func(g *group) []Volume { return g.volumes(found) }), errors.Join(failed...)
 }
 
 // newest gives each group by that copy of its metadata that was written last.

@@ -3,6 +3,7 @@ package partition
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"svc/assess/disk/block"
 )
@@ -59,12 +60,7 @@ func readMBR(disk block.Device) (*mbr, error) {
 }
 
 func (m *mbr) protects() bool {
-	for _, e := range m.entries {
-		if e.Kind == protective {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.entries[:], func(e entry) bool { return e.Kind == protective })
 }
 
 // list gives the partitions, for sectors of a length.

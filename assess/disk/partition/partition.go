@@ -4,6 +4,7 @@ package partition
 
 import (
 	"errors"
+	"slices"
 
 	"svc/assess/disk/block"
 	"svc/assess/disk/signature"
@@ -45,18 +46,15 @@ func Read(disk block.Device) ([]Partition, error) {
 func (m *mbr) read(disk block.Device) ([]Partition, error) {
 	for _, sector := range sectors {
 		found, err := m.list(disk, sector)
-		if err == nil && anyKnown(found) {
+		if err == nil && slices.ContainsFunc(found, isKnown) {
 			return found, nil
 		}
 	}
 	return m.list(disk, sectors[0])
 }
 
-func anyKnown(partitions []Partition) bool {
-	for _, p := range partitions {
-		if _, ok := signature.Of(p); ok {
-			return true
-		}
-	}
-	return false
+// isKnown reports whether a partition holds something that is known by its signature.
+func isKnown(p Partition) bool {
+	_, ok := signature.Of(p)
+	return ok
 }

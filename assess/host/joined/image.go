@@ -110,11 +110,8 @@ func (s *system) name() string {
 // a rescue system beside the machine's, those count whose fstab names
 // themselves.
 func (d *disk) root() (*system, error) {
-	var found []*system
-	for _, v := range d.volumes {
-		found = append(found, v.systems()...)
-	}
-	if named := slices.DeleteFunc(slices.Clone(found), func(s *system) bool { return !d.namesItself(s) }); len(named) > 0 {
+	found := sliced.FlatMap(d.volumes, (*volume).systems)
+	if named := sliced.Filter(found, d.namesItself); len(named) > 0 {
 		found = named
 	}
 	switch len(found) {
@@ -144,15 +141,11 @@ func (v *volume) systems() []*system {
 	if s := v.system(mount{fs: v.fs, dir: "."}); s != nil {
 		return []*system{v.booted(s)}
 	}
-	var found []*system
-	if b, ok := v.fs.(*btrfs.FS); ok {
-		for _, m := range subvolumes(b) {
-			if s := v.system(m); s != nil {
-				found = append(found, s)
-			}
-		}
+	b, ok := v.fs.(*btrfs.FS)
+	if !ok {
+		return nil
 	}
-	return found
+	return sliced.Filter(sliced.Map(subvolumes(b), v.system), func(s *system) bool { return s != nil })
 }
 
 // booted gives the system that a boot loader starts where one was found at what

@@ -2,10 +2,12 @@ package joined
 
 import (
 	"fmt"
+	"io/fs"
 	"strconv"
 
 	"svc/assess/disk/btrfs"
 	"svc/assess/disk/inode"
+	"svc/backend/sliced"
 )
 
 // topSubvolume holds all others of a btrfs.
@@ -17,7 +19,7 @@ const maxSubvolumes = 64
 // subvolumes gives the places of a btrfs where a system may stand if its default
 // subvolume has none: the folders of the one that holds all others, of which a
 // boot loader names one.
-func subvolumes(v *btrfs.FS) (found []mount) {
+func subvolumes(v *btrfs.FS) []mount {
 	top, err := v.SubvolumeID(topSubvolume)
 	if err != nil {
 		return nil
@@ -26,12 +28,7 @@ func subvolumes(v *btrfs.FS) (found []mount) {
 	if err != nil {
 		return nil
 	}
-	for _, e := range entries[:min(len(entries), maxSubvolumes)] {
-		if e.IsDir() {
-			found = append(found, mount{fs: top, dir: e.Name()})
-		}
-	}
-	return found
+	return sliced.FilterMap(entries[:min(len(entries), maxSubvolumes)], func(e fs.DirEntry) (mount, bool) { return mount{fs: top, dir: e.Name()}, e.IsDir() })
 }
 
 // mountOf is what a line of fstab means of a file system: its root, or the

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"time"
+
+	"svc/backend/sliced"
 )
 
 // tag names a value of a header; the numbers are rpm's.
@@ -107,14 +109,10 @@ func Parse(blob []byte) (*Package, error) {
 
 // Scripts are the scriptlets by which a package makes what it does not own, and
 // takes it away: text, of which nothing is run.
-func (p *Package) Scripts() (all []string) {
+func (p *Package) Scripts() []string {
 	v := p.values // a scriptlet that is not as it must be names nothing
-	for _, t := range []tag{tagPreIn, tagPostIn, tagPreUn, tagPostUn, tagPreTrans, tagPostTrans} {
-		if text := v.text(t); text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
+	texts := sliced.Map([]tag{tagPreIn, tagPostIn, tagPreUn, tagPostUn, tagPreTrans, tagPostTrans}, v.text)
+	return sliced.Filter(texts, func(text string) bool { return text != "" })
 }
 
 // parseValues checks that the index points into the store.
