@@ -68,6 +68,14 @@ func (m *Machine) Outcome(what, name string, err error) {
 	m.Source(what, StateOf(err), detail)
 }
 
+// Unreadable notes that a file or folder could not be read, and nothing of one that need
+// not be there.
+func (m *Machine) Unreadable(what, name string, err error) {
+	if StateOf(err) == SourceUnreadable {
+		m.Outcome(what, name, err)
+	}
+}
+
 // Quoted is an error in words, in which the name of a file is told apart from ours.
 func Quoted(err error) string {
 	words := err.Error()

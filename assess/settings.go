@@ -80,9 +80,7 @@ func (m *Machine) matching(dir, part string) (files []string) {
 	}
 	name := cmp.Or(dir[1:], ".")
 	names, err := m.Files(name)
-	if StateOf(err) == SourceUnreadable { // to include nothing is fine with every server that has it
-		m.Outcome("configuration.included", name, err)
-	}
+	m.Unreadable("configuration.included", name, err) // to include nothing is fine with every server that has it
 	for _, name := range names {
 		if ok, err := path.Match(part, name); ok && err == nil {
 			files = append(files, path.Join(dir, name))

@@ -3,6 +3,8 @@ package assess
 import (
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 // drawn are ranges of ports that programs are given as they start, without having asked
@@ -29,13 +31,20 @@ func (s Socket) DrawnElsewhere(here, there *Running) bool {
 		if s.Program == "" && !s.Drawn || slices.Contains(assigned, s.Port) || s.Port < r[0] || s.Port > r[1] || there.listens(s, s.Port) {
 			continue
 		}
-		for _, other := range there.Sockets {
-			if other.Port >= r[0] && other.Port <= r[1] && !slices.Contains(assigned, other.Port) && other.Program == s.Program && other.Drawn == s.Drawn && other.Transport() == s.Transport() && !here.listens(s, other.Port) {
-				return true
-			}
+		if slices.ContainsFunc(there.Sockets, func(other Socket) bool {
+			return other.Port >= r[0] && other.Port <= r[1] && !slices.Contains(assigned, other.Port) && other.Program == s.Program && other.Drawn == s.Drawn && other.Transport() == s.Transport() && !here.listens(s, other.Port)
+		}) {
+			return true
 		}
 	}
 	return false
+}
+
+// Drew reports whether all sockets of a machine that are wanted, and there are any, have
+// ports that were drawn.
+func (r *Running) Drew(there *Running, wanted func(Socket) bool) bool {
+	some := sliced.Filter(r.Sockets, wanted)
+	return some != nil && !slices.ContainsFunc(some, func(s Socket) bool { return !s.DrawnElsewhere(r, there) })
 }
 
 // DrawnByKernel reports whether a socket's port is of the range from which the kernel draws.

@@ -45,9 +45,7 @@ func ReadFolders(m *assess.Machine) {
 // most; links are not followed.
 func (f filler) read(m *assess.Machine, dir string, depth, most int) {
 	entries, err := m.FS.ReadDir(dir)
-	if assess.StateOf(err) == assess.SourceUnreadable {
-		m.Outcome("folders."+path.Base(dir), dir, err)
-	}
+	m.Unreadable("folders."+path.Base(dir), dir, err)
 	for _, e := range entries {
 		if len(m.A.Folders) >= most {
 			m.Outcome("folders."+path.Base(dir), dir, fmt.Errorf("/%s: more than %d folders; the rest was not looked at", dir, maxFolders))

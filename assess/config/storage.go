@@ -98,9 +98,7 @@ func bootLoaders(m *assess.Machine) {
 		for _, name := range names {
 			m.Fact("boot", "efi", name, assess.Evidence{Path: "/" + path.Join(dir, name), Line: 0})
 		}
-		if assess.StateOf(err) == assess.SourceUnreadable {
-			m.Outcome("boot.efi", dir, err)
-		}
+		m.Unreadable("boot.efi", dir, err)
 	}
 	m.Source("boot.loader", state, "/boot")
 }

@@ -401,9 +401,7 @@ func redisDatabase(m *assess.Machine, i redisInstance) {
 	from(m, &d, "", i.engine+"-server", i.engine)
 	file := path.Join(datadir.Inside(i.dir), i.dump)
 	head, err := m.Head(file, 256)
-	if assess.StateOf(err) == assess.SourceUnreadable {
-		m.Outcome("databases."+i.engine+".data", file, err)
-	}
+	m.Unreadable("databases."+i.engine+".data", file, err)
 	if dump, err := rdb.Parse(head); err == nil { // else the server has saved nothing yet
 		d.Name, d.DataVersion = dump.Form, cmp.Or(dump.Version(), dump.Form)
 	}

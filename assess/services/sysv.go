@@ -108,9 +108,7 @@ func levelLinks(m *assess.Machine) map[string][]string {
 	for _, l := range levels {
 		dir := path.Join(levelFolders[i], l.dir)
 		names, err := m.Files(dir)
-		if assess.StateOf(err) == assess.SourceUnreadable {
-			m.Outcome("units.runlevels", dir, err)
-		}
+		m.Unreadable("units.runlevels", dir, err)
 		for _, name := range names {
 			if script, ok := strings.CutPrefix(name, "S"); ok && assess.Digits(script) > 0 {
 				script = script[assess.Digits(script):]
@@ -141,9 +139,7 @@ func activeLevels(m *assess.Machine) []string {
 		level = f[1]
 		m.Fact("runlevel", "default", level, assess.Evidence{Path: "/etc/inittab", Line: 0})
 	}
-	if assess.StateOf(err) == assess.SourceUnreadable {
-		m.Outcome("units.inittab", "etc/inittab", err)
-	}
+	m.Unreadable("units.inittab", "etc/inittab", err)
 	return []string{level, "S", "B"}
 }
 

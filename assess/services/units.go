@@ -372,9 +372,7 @@ func readPresets(m *assess.Machine) (rules presetRules) {
 	files := map[string]string{}
 	for _, dir := range presetFolders {
 		names, err := m.Files(dir)
-		if assess.StateOf(err) == assess.SourceUnreadable {
-			m.Outcome("units.presets", dir, err)
-		}
+		m.Unreadable("units.presets", dir, err)
 		for _, name := range names {
 			if files[name] == "" && strings.HasSuffix(name, ".preset") {
 				files[name] = path.Join(dir, name)

@@ -186,9 +186,7 @@ func phpUses(m *assess.Machine, ini string) []string {
 // phpModules are the modules that a folder's settings load: 20-curl.ini.
 func phpModules(m *assess.Machine, dir string) []string {
 	names, err := m.Files(dir[1:])
-	if assess.StateOf(err) == assess.SourceUnreadable {
-		m.Outcome("runtimes.php", dir[1:], err)
-	}
+	m.Unreadable("runtimes.php", dir[1:], err)
 	return sliced.FilterMap(names, func(name string) (string, bool) {
 		module, ok := strings.CutSuffix(name, ".ini")
 		return strings.TrimLeft(module[assess.Digits(module):], "-_"), ok

@@ -520,19 +520,8 @@ func (v verification) ports() (all []Check) {
 
 // drawn reports whether a port of a machine was given to its programs as they started,
 // as the other machine shows.
-func (v verification) drawn(number string, here, there *assess.Running) (drawn bool) {
-	if !v.running {
-		return false
-	}
-	for _, s := range here.Sockets {
-		if socketNumber(s) != number {
-			continue
-		}
-		if drawn = s.DrawnElsewhere(here, there); !drawn {
-			return false
-		}
-	}
-	return drawn
+func (v verification) drawn(number string, here, there *assess.Running) bool {
+	return v.running && here.Drew(there, func(s assess.Socket) bool { return socketNumber(s) == number })
 }
 
 // silent are ports that the configuration of the migrated machine opens, and on

@@ -336,15 +336,7 @@ func (j judge) drawn(at place) bool {
 	if j.Source == nil || j.Source.Assessment.Running == nil || j.Target.Assessment.Running == nil {
 		return false
 	}
-	here, drawn := j.Source.Assessment.Running, false
-	for _, s := range here.Sockets {
-		if s.Port == at.port && s.Transport() == at.protocol {
-			if drawn = s.DrawnElsewhere(here, j.Target.Assessment.Running); !drawn {
-				return false
-			}
-		}
-	}
-	return drawn
+	return j.Source.Assessment.Running.Drew(j.Target.Assessment.Running, func(s assess.Socket) bool { return s.Port == at.port && s.Transport() == at.protocol })
 }
 
 func reach(open bool) string {
