@@ -8,6 +8,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // distribution is how an ecosystem names packages, versions and releases.
@@ -62,7 +63,7 @@ var numberOf = lazyregexp.New(`^v?([0-9]{1,4}(?:\.[0-9]{1,4}){0,2})$`)
 // numbered is a distribution whose ecosystem ends in a version. Without one it
 // is every release.
 func numbered(id string) func(string) []place {
-	return func(rest string) (places []place) {
+	return func(rest string) []place {
 		m := numberOf.FindStringSubmatch(rest)
 		switch {
 		case m != nil:
@@ -70,12 +71,7 @@ func numbered(id string) func(string) []place {
 		case rest != "":
 			return nil
 		}
-		for _, r := range release.All() {
-			if r.ID == id {
-				places = append(places, place{release: r.Slug})
-			}
-		}
-		return places
+		return sliced.FilterMap(release.All(), func(r release.Release) (place, bool) { return place{release: r.Slug}, r.ID == id })
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/wire"
 )
 
@@ -322,11 +323,7 @@ func merged(hits []hit) []hit {
 			kept = append(kept, i)
 		}
 	}
-	result := make([]hit, 0, len(kept))
-	for _, i := range kept {
-		result = append(result, hits[i])
-	}
-	return result
+	return sliced.Map(kept, func(i int) hit { return hits[i] })
 }
 
 // covering are the records of an advisory's CVEs; none where one has no record,

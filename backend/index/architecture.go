@@ -12,6 +12,7 @@ import (
 	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -97,10 +98,8 @@ func (m Machine) Resolve(rel string, names []string) ([]api.Resolution, error) {
 	if m.architecture != api.ARM64 {
 		return m.ix.Resolve(rel, names)
 	}
-	line, asked := lineOf(rel), slices.Clone(names)
-	for i, name := range asked {
-		asked[i] = home(line, lookup.BareName(name))
-	}
+	line := lineOf(rel)
+	asked := sliced.Map(names, func(name string) string { return home(line, lookup.BareName(name)) })
 	results, err := m.ix.Resolve(rel, asked)
 	for i := range results {
 		results[i].Package = names[i]
@@ -115,10 +114,7 @@ func (m Machine) Translate(source, target string, canonicals []string) ([]api.Tr
 		return results, err
 	}
 	line := lineOf(target)
-	for i := range results {
-		results[i] = m.there(line, results[i])
-	}
-	return results, err
+	return sliced.Map(results, func(t api.Translation) api.Translation { return m.there(line, t) }), err
 }
 
 // there is a translation with the packages that the architecture has.

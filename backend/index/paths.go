@@ -6,6 +6,7 @@ import (
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
 	"svc/backend/index/translate"
+	"svc/backend/sliced"
 )
 
 // What is kept of what was followed: of a machine's packages it is asked where they go,
@@ -70,11 +71,7 @@ func (h *path) follow(canonicals []string, use func(way *translate.Path, i int, 
 func (h *path) known(canonicals []string) []*course.Course {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	courses := make([]*course.Course, len(canonicals))
-	for i, canonical := range canonicals {
-		courses[i] = h.courses[canonical]
-	}
-	return courses
+	return sliced.Map(canonicals, func(canonical string) *course.Course { return h.courses[canonical] })
 }
 
 // keep keeps courses. Where there would be too many, those before are forgotten.

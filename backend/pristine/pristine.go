@@ -15,6 +15,7 @@ import (
 
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // Options say where packages are, and which are meant.
@@ -118,10 +119,7 @@ func (a *Archives) sources(packages []string, file string) (all []Template) {
 	if t, ok := TemplateOf(file); ok && a.kind == pkgversion.Deb {
 		all = append(all, t)
 	}
-	for _, name := range packages {
-		all = append(all, Template{Package: name, Path: file})
-	}
-	return all
+	return append(all, sliced.Map(packages, func(name string) Template { return Template{Package: name, Path: file} })...)
 }
 
 // read gives one file of a package, or nil.

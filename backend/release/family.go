@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -162,10 +163,8 @@ func pattern(cell string) *lazyregexp.Regexp {
 
 // Beside is what ends the names of files that the managers of all families put beside
 // edited ones, each once.
-func Beside() (all []string) {
-	for _, c := range conventions {
-		all = append(all, c.Beside...)
-	}
+func Beside() []string {
+	all := sliced.FlatMap(conventions, func(c Conventions) []string { return c.Beside })
 	slices.Sort(all)
 	return slices.Compact(all)
 }

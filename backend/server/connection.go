@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"svc/backend/sliced"
 )
 
 // The limits of every connection.
@@ -37,11 +39,9 @@ func listenOn(address string, inherited []net.Listener) ([]net.Listener, error) 
 		}
 		inherited = []net.Listener{l}
 	}
-	limited := make([]net.Listener, len(inherited))
-	for i, l := range inherited {
-		limited[i] = &closedOnce{Listener: netutil.LimitListener(l, maxConnections)}
-	}
-	return limited, nil
+	return sliced.Map(inherited, func(l net.Listener) net.Listener {
+		return &closedOnce{Listener: netutil.LimitListener(l, maxConnections)}
+	}), nil
 }
 
 // closedOnce is a socket that both hangUp and net/http close.

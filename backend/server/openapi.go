@@ -17,6 +17,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/schema"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // object is a JSON object of the document.
@@ -224,11 +225,7 @@ func limit(s *jsonschema.Schema) {
 }
 
 func enum[T ~string](values ...T) *jsonschema.Schema {
-	s := &jsonschema.Schema{Type: "string"}
-	for _, v := range values {
-		s.Enum = append(s.Enum, string(v))
-	}
-	return s
+	return &jsonschema.Schema{Type: "string", Enum: sliced.Map(values, func(v T) any { return string(v) })}
 }
 
 // schema adds a type's schema to the components and refers to it.

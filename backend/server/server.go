@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"log/slog"
 	"net/http"
@@ -53,15 +54,10 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
 	if c.Rates == nil {
 		c.Rates = DefaultRates
 	}
-	if c.Feeds == nil {
-		c.Feeds = new(advisory.Feeds)
-	}
+	c.Log, c.Feeds = cmp.Or(c.Log, slog.New(slog.DiscardHandler)), cmp.Or(c.Feeds, new(advisory.Feeds))
 	s := &Server{cfg: c, mux: http.NewServeMux(), limits: newLimiter(c.Rates), meters: newMeters()}
 	s.lost = s.endpoint(route{status: http.StatusNotFound})
 	s.document = sync.OnceValues(func() ([]byte, error) { return document(s.routes()) })

@@ -3,6 +3,8 @@ package visible
 import (
 	"strings"
 	"unicode"
+
+	"svc/backend/sliced"
 )
 
 const (
@@ -24,13 +26,7 @@ func Name(s string) string {
 }
 
 // Names are names with commas between.
-func Names(all []string) string {
-	shown := make([]string, len(all))
-	for i, s := range all {
-		shown[i] = Name(s)
-	}
-	return strings.Join(shown, ", ")
-}
+func Names(all []string) string { return strings.Join(sliced.Map(all, Name), ", ") }
 
 // plain reports whether a name is one word: of letters, digits, and what stands
 // in names of packages, units, files and archives.

@@ -12,6 +12,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"svc/backend/api"
+	"svc/backend/sliced"
 )
 
 // MaxEnvelope bounds an envelope that is read, in bytes.
@@ -41,11 +42,8 @@ func Sign(s Statement, key ed25519.PrivateKey) (api.Envelope, error) {
 	if err != nil {
 		return api.Envelope{}, fmt.Errorf("signing the statement: %w", err)
 	}
-	out := api.Envelope{PayloadType: signed.PayloadType, Payload: signed.Payload}
-	for _, sig := range signed.Signatures {
-		out.Signatures = append(out.Signatures, api.Signature{KeyID: sig.KeyID, Sig: sig.Sig})
-	}
-	return out, nil
+	signatures := sliced.Map(signed.Signatures, func(s dsse.Signature) api.Signature { return api.Signature(s) })
+	return api.Envelope{PayloadType: signed.PayloadType, Payload: signed.Payload, Signatures: signatures}, nil
 }
 
 // Verify reads an envelope and gives its statement if one of keys signed it.
@@ -92,10 +90,8 @@ func wellFormed(e api.Envelope) error {
 // trusted gives the payload if one of keys signed it. Each key is tried alone:
 // of several at once the library complains on stdout.
 func trusted(e api.Envelope, keys []ed25519.PublicKey) ([]byte, error) {
-	signed := &dsse.Envelope{PayloadType: e.PayloadType, Payload: e.Payload}
-	for _, s := range e.Signatures {
-		signed.Signatures = append(signed.Signatures, dsse.Signature{KeyID: s.KeyID, Sig: s.Sig})
-	}
+	signatures := sliced.Map(e.Signatures, func(s api.Signature) dsse.Signature { return dsse.Signature(s) })
+	signed := &dsse.Envelope{PayloadType: e.PayloadType, Payload: e.Payload, Signatures: signatures}
 	for _, key := range keys {
 		v, err := dsse.NewEnvelopeVerifier(verifier{key})
 		if err != nil {

@@ -6,8 +6,11 @@ package schema
 
 import (
 	"embed"
+	"io/fs"
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 //go:embed *.json
@@ -20,11 +23,9 @@ func Get(name string) (schema []byte, ok bool) {
 }
 
 // Names are the names of all schemas, in their order.
-func Names() (names []string) {
+func Names() []string {
 	entries, _ := files.ReadDir(".") // of what is built in
-	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
-	}
+	names := sliced.Map(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".json") })
 	slices.Sort(names)
 	return names
 }

@@ -15,6 +15,7 @@ import (
 	"svc/backend/index/data"
 	"svc/backend/index/table"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // ofProgram are rows that are no part of an index file: an overlay can't have them.
@@ -71,11 +72,8 @@ func (r *reader) singles(name string, n int) (all [][]string) {
 }
 
 // rows reads a file in all layers, the overlay's rows last.
-func (r *reader) rows(name string, n int) (all [][]string) {
-	for _, dir := range r.layers {
-		all = append(all, r.layer(dir, name, n)...)
-	}
-	return all
+func (r *reader) rows(name string, n int) [][]string {
+	return sliced.FlatMap(r.layers, func(dir fs.FS) [][]string { return r.layer(dir, name, n) })
 }
 
 // layer reads a file of sorted rows of n columns, if the layer has it.

@@ -561,10 +561,8 @@ func (c claimed) take(canonical, line string) bool {
 	if line != "" {
 		lines = []string{line}
 	}
-	for _, l := range lines {
-		if c[[2]string{l, canonical}] {
-			return false
-		}
+	if slices.ContainsFunc(lines, func(l string) bool { return c[[2]string{l, canonical}] }) {
+		return false
 	}
 	for _, l := range lines {
 		c[[2]string{l, canonical}] = true

@@ -14,6 +14,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index/record"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -202,21 +203,16 @@ func (n *Names) Named(debian string) (names []string, relation api.Relation) {
 }
 
 // alternatives are all names of Debian that a row has.
-func (r Row) alternatives() (names []string) {
-	for _, alternatives := range r.Debian {
-		names = append(names, strings.Split(alternatives, "|")...)
-	}
-	return names
+func (r Row) alternatives() []string {
+	return sliced.FlatMap(r.Debian, func(alternatives string) []string { return strings.Split(alternatives, "|") })
 }
 
 // There are the packages of Debian that a row names, alternatives parted by |: without
 // those that stand for any version.
-func (r Row) There() (targets []string) {
-	for _, alternatives := range r.Debian {
-		names := slices.DeleteFunc(strings.Split(alternatives, "|"), func(name string) bool { return strings.Contains(name, "*") })
-		targets = append(targets, strings.Join(names, "|"))
-	}
-	return targets
+func (r Row) There() []string {
+	return sliced.Map(r.Debian, func(alternatives string) string {
+		return strings.Join(slices.DeleteFunc(strings.Split(alternatives, "|"), func(name string) bool { return strings.Contains(name, "*") }), "|")
+	})
 }
 
 // Whole is the package of which another is a part by its name: what it is a part of comes

@@ -13,6 +13,7 @@ import (
 	"svc/backend/index/course"
 	"svc/backend/index/record"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // Score is how an index does on known pairs and on the packages of machines.
@@ -296,12 +297,9 @@ func familyOf(slug string) string {
 // names are those of an answer, in order, without what EPEL has where a pair says that
 // nothing is left: such a pair tells of the distribution itself.
 func (q question) names(got api.Translation) []string {
-	names := []string{}
-	for _, p := range got.Packages {
-		if !q.gone() || p.Repository != api.EPEL {
-			names = append(names, p.Name)
-		}
-	}
+	names := append([]string{}, sliced.FilterMap(got.Packages, func(p api.TargetPackage) (string, bool) {
+		return p.Name, !q.gone() || p.Repository != api.EPEL
+	})...)
 	slices.Sort(names)
 	return names
 }

@@ -15,6 +15,7 @@ import (
 	"svc/backend/index"
 	"svc/backend/index/record"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // The bounds of a file of known pairs or of a machine's packages.
@@ -185,12 +186,7 @@ func ofFamilies(rows []row) ([]question, error) {
 			q.target = max(q.target, there[len(there)-1])
 		}
 	}
-	var all []question
-	for _, name := range order {
-		if byName[name].target != "" {
-			all = append(all, *byName[name])
-		}
-	}
+	all := sliced.FilterMap(order, func(name string) (question, bool) { return *byName[name], byName[name].target != "" })
 	if len(all) == 0 {
 		return nil, refused(rows[len(rows)-1].line, "neither it nor a row before it names a release of Debian")
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"svc/backend/index/record"
+	"svc/backend/sliced"
 )
 
 // Limits of what is read.
@@ -134,17 +135,14 @@ type primary struct {
 }
 
 func (p primary) pkg() Package {
-	q := Package{
+	return Package{
 		Name: p.Name, Arch: p.Arch, Version: evr(p.Version.Epoch, p.Version.Version, p.Version.Release),
 		Source: sourceOf(p.Format.Source), Files: p.Format.Files, Path: path.Clean(p.Location.Href), SHA256: p.Checksum.sha256(),
+		Provides: sliced.Map(p.Format.Provides, func(e entry) string { return e.Name }),
+		Obsoletes: sliced.Map(p.Format.Obsoletes, func(e entry) record.Obsolete {
+			return record.Obsolete{Name: e.Name, Flags: e.Flags, Version: evr(e.Epoch, e.Version, e.Release)}
+		}),
 	}
-	for _, e := range p.Format.Provides {
-		q.Provides = append(q.Provides, e.Name)
-	}
-	for _, e := range p.Format.Obsoletes {
-		q.Obsoletes = append(q.Obsoletes, record.Obsolete{Name: e.Name, Flags: e.Flags, Version: evr(e.Epoch, e.Version, e.Release)})
-	}
-	return q
 }
 
 // sourceOf is the name in that of a source package: name-version-release.src.rpm.

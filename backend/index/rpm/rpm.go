@@ -10,6 +10,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/index/record"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // Debian is what the rules ask about the packages of Debian, of all releases
@@ -315,13 +316,7 @@ func Names(canonical string) []string {
 	if !ok {
 		return []string{canonical}
 	}
-	var names []string
-	for _, s := range record.RPMEndings {
-		if string(s.Role) == role {
-			names = append(names, base+s.Suffix)
-		}
-	}
-	return names
+	return sliced.FilterMap(record.RPMEndings, func(s record.Ending) (string, bool) { return base + s.Suffix, string(s.Role) == role })
 }
 
 // Usual is the name that a canonical of Canonical is most often of; ok is false

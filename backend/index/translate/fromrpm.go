@@ -9,6 +9,7 @@ import (
 	"svc/backend/index/lookup"
 	"svc/backend/index/record"
 	"svc/backend/index/rpm"
+	"svc/backend/sliced"
 )
 
 // fromRPM follows a canonical of an rpm release to one of Debian's family.
@@ -159,9 +160,5 @@ func (h *Path) later(name string) (course.Course, bool) {
 
 // waysTo are the ways from the suites to a target, the nearest first.
 func waysTo(ix *lookup.Tables, target *lookup.Release) []*Path {
-	var ways []*Path
-	for _, suite := range ix.NearestSuites(target.Suite()) {
-		ways = append(ways, Between(ix, suite, target))
-	}
-	return ways
+	return sliced.Map(ix.NearestSuites(target.Suite()), func(suite *lookup.Release) *Path { return Between(ix, suite, target) })
 }

@@ -197,12 +197,3 @@ func (b *Batch) keep(c store.Command, o store.Outcome) error {
 	b.Answers[c.Replay.Key] = Answer{c.AccountID, c.Replay, string(text)}
 	return nil
 }
-
-// Column is one value of each of the rows.
-func Column[T, V any](rows []T, get func(T) V) []V {
-	vs := make([]V, len(rows))
-	for i, r := range rows {
-		vs[i] = get(r)
-	}
-	return vs
-}

@@ -72,19 +72,19 @@ func (r *recorder) reads(q *pgx.Batch, t *turn, again bool) {
 	if len(commands) == 0 {
 		return
 	}
-	each(q, ledger.Value[int], func(n int) { t.Seated[commands[n-1].Fingerprint] = true }, findSeats, r.account, ledger.Column(commands, fingerprint))
+	each(q, ledger.Value[int], func(n int) { t.Seated[commands[n-1].Fingerprint] = true }, findSeats, r.account, sliced.Map(commands, fingerprint))
 	// A part of a scan may find the scan's first part, which must not be itself.
 	if known := sliced.Filter(commands, func(e *entry) bool { return again || e.ScanID != "" }); len(known) > 0 {
 		each(q, nth(ledger.ScanRecorded), func(f found[store.Outcome]) { t.Recorded[known[f.n-1].RequestID] = f.it },
-			findEvents, r.account, ledger.Column(known, func(e *entry) string { return e.RequestID }))
+			findEvents, r.account, sliced.Map(known, func(e *entry) string { return e.RequestID }))
 	}
 	if scans := sliced.Filter(commands, func(e *entry) bool { return e.ScanID != "" }); len(scans) > 0 {
 		each(q, nth(ledger.ScanRecorded), func(f found[store.Outcome]) { t.Scanned[scans[f.n-1].Scan()] = f.it },
-			findScans, r.account, ledger.Column(scans, fingerprint), ledger.Column(scans, func(e *entry) string { return e.ScanID }))
+			findScans, r.account, sliced.Map(scans, fingerprint), sliced.Map(scans, func(e *entry) string { return e.ScanID }))
 	}
 	if replays := sliced.Filter(commands, func(e *entry) bool { return e.Replay != nil }); len(replays) > 0 {
 		each(q, nth(ledger.ScanKept), func(f found[ledger.Kept]) { t.Kept[replays[f.n-1].Replay.Key] = f.it },
-			findReplays, r.account, ledger.Column(replays, func(e *entry) string { return e.Replay.Key }))
+			findReplays, r.account, sliced.Map(replays, func(e *entry) string { return e.Replay.Key }))
 	}
 }
 
@@ -178,42 +178,39 @@ func writes(b *ledger.Batch, account int64) *pgx.Batch {
 	q := &pgx.Batch{}
 	at := ledger.Instant(b.Now)
 	if c := sliced.Filter(b.Events, func(e ledger.Event) bool { return e.Decision.Claim }); len(c) > 0 {
-		q.Queue(insertSeats, account, texts(c, func(e ledger.Event) string { return e.Fingerprint }),
-			texts(c, func(e ledger.Event) string { return string(e.Kind) }), texts(c, func(e ledger.Event) string { return e.Source.Label() }),
-			ledger.Column(c, func(e ledger.Event) int64 { return b.Seats[e.Fingerprint].Kinds }), texts(c, func(e ledger.Event) string { return e.RequestID }),
-			texts(c, func(e ledger.Event) string { return string(e.Decision.Pool) }), at, ledger.KindBit(api.Preflight), ledger.KindBit(api.Readiness))
+		q.Queue(insertSeats, account, sliced.Map(c, func(e ledger.Event) string { return e.Fingerprint }),
+			sliced.Map(c, func(e ledger.Event) string { return string(e.Kind) }), sliced.Map(c, func(e ledger.Event) string { return e.Source.Label() }),
+			sliced.Map(c, func(e ledger.Event) int64 { return b.Seats[e.Fingerprint].Kinds }), sliced.Map(c, func(e ledger.Event) string { return e.RequestID }),
+			sliced.Map(c, func(e ledger.Event) string { return string(e.Decision.Pool) }), at, ledger.KindBit(api.Preflight), ledger.KindBit(api.Readiness))
 	}
 	if e := b.Events; len(e) > 0 {
-		q.Queue(insertEvents, account, ledger.Column(e, func(e ledger.Event) int64 { return e.ID }),
-			texts(e, func(e ledger.Event) string { return e.RequestID }), texts(e, func(e ledger.Event) string { return string(e.Kind) }),
-			texts(e, func(e ledger.Event) string { return e.Fingerprint }), texts(e, func(e ledger.Event) string { return e.Source.Label() }),
-			texts(e, func(e ledger.Event) string { return ledger.Label(e.Target).String }), texts(e, func(e ledger.Event) string { return e.ScanID }),
-			flags(e, func(e ledger.Event) bool { return e.Decision.Claim }), flags(e, func(e ledger.Event) bool { return e.Decision.Billable }),
-			flags(e, func(e ledger.Event) bool { return e.Decision.Overage }), flags(e, func(e ledger.Event) bool { return license.Listed(e.Kind, e.Decision.Claim) }),
-			texts(e, func(e ledger.Event) string { return e.HostHint }), at)
+		q.Queue(insertEvents, account, sliced.Map(e, func(e ledger.Event) int64 { return e.ID }),
+			sliced.Map(e, func(e ledger.Event) string { return e.RequestID }), sliced.Map(e, func(e ledger.Event) string { return string(e.Kind) }),
+			sliced.Map(e, func(e ledger.Event) string { return e.Fingerprint }), sliced.Map(e, func(e ledger.Event) string { return e.Source.Label() }),
+			sliced.Map(e, func(e ledger.Event) string { return ledger.Label(e.Target).String }), sliced.Map(e, func(e ledger.Event) string { return e.ScanID }),
+			sliced.Map(e, func(e ledger.Event) bool { return e.Decision.Claim }), sliced.Map(e, func(e ledger.Event) bool { return e.Decision.Billable }),
+			sliced.Map(e, func(e ledger.Event) bool { return e.Decision.Overage }), sliced.Map(e, func(e ledger.Event) bool { return license.Listed(e.Kind, e.Decision.Claim) }),
+			sliced.Map(e, func(e ledger.Event) string { return e.HostHint }), at)
 		q.Queue(countWrites, account, b.Claims)
 	}
 	if s := sliced.Filter(slices.Collect(maps.Values(b.Seats)), func(s *ledger.Seat) bool { return !s.Claimed }); len(s) > 0 {
-		q.Queue(upsertSeats, account, texts(s, func(s *ledger.Seat) string { return s.Fingerprint }),
-			texts(s, func(s *ledger.Seat) string { return string(s.Kind) }), texts(s, func(s *ledger.Seat) string { return s.Source.Label() }),
-			ledger.Column(s, func(s *ledger.Seat) int64 { return s.Kinds }), texts(s, func(s *ledger.Seat) string { return s.RequestID }), at)
+		q.Queue(upsertSeats, account, sliced.Map(s, func(s *ledger.Seat) string { return s.Fingerprint }),
+			sliced.Map(s, func(s *ledger.Seat) string { return string(s.Kind) }), sliced.Map(s, func(s *ledger.Seat) string { return s.Source.Label() }),
+			sliced.Map(s, func(s *ledger.Seat) int64 { return s.Kinds }), sliced.Map(s, func(s *ledger.Seat) string { return s.RequestID }), at)
 	}
 	if hosts := slices.Collect(maps.Keys(b.Hosts)); len(hosts) > 0 {
-		q.Queue(upsertHosts, account, texts(hosts, func(h ledger.OfVM) string { return h.Fingerprint }), texts(hosts, func(h ledger.OfVM) string { return h.Name }),
-			ledger.Column(hosts, func(h ledger.OfVM) int64 { return b.Hosts[h] }))
+		q.Queue(upsertHosts, account, sliced.Map(hosts, func(h ledger.OfVM) string { return h.Fingerprint }), sliced.Map(hosts, func(h ledger.OfVM) string { return h.Name }),
+			sliced.Map(hosts, func(h ledger.OfVM) int64 { return b.Hosts[h] }))
 	}
 	if b.Metered > 0 {
 		q.Queue(upsertMetered, account, license.Day(b.Now), b.Metered)
 	}
 	if a := slices.Collect(maps.Values(b.Answers)); len(a) > 0 {
-		q.Queue(upsertReplays, account, texts(a, func(a ledger.Answer) string { return a.Key }),
-			ledger.Column(a, func(a ledger.Answer) []byte { return a.BodyHash[:] }), texts(a, func(a ledger.Answer) string { return a.Text }), at)
+		q.Queue(upsertReplays, account, sliced.Map(a, func(a ledger.Answer) string { return a.Key }),
+			sliced.Map(a, func(a ledger.Answer) []byte { return a.BodyHash[:] }), sliced.Map(a, func(a ledger.Answer) string { return a.Text }), at)
 	}
 	return q
 }
-
-func texts[T any](rows []T, get func(T) string) []string { return ledger.Column(rows, get) }
-func flags[T any](rows []T, get func(T) bool) []bool     { return ledger.Column(rows, get) }
 
 // lockAccount waits for an account that somebody else writes to.
 const lockAccount = "SELECT FROM accounts WHERE id = $1 FOR UPDATE"

@@ -21,24 +21,18 @@ var (
 
 // distribute hands the tables to Citus, with what is in them.
 func distribute(ctx context.Context, e ledger.Executor) error {
-	run := func(statement, table string) error {
-		_, err := ledger.Collect(ctx, e, func(ledger.Row) (struct{}, error) { return struct{}{}, nil }, statement, table)
-		if err != nil {
-			return fmt.Errorf("spreading table %s: %w", table, err)
-		}
-		return nil
-	}
-	if err := run("SELECT create_distributed_table(?::regclass, 'id')", "accounts"); err != nil {
-		return err
-	}
-	for _, table := range ofAccounts {
-		if err := run("SELECT create_distributed_table(?::regclass, 'account_id', colocate_with => 'accounts')", table); err != nil {
-			return err
-		}
-	}
-	for _, table := range everywhere {
-		if err := run("SELECT create_reference_table(?::regclass)", table); err != nil {
-			return err
+	for _, way := range []struct {
+		tables    []string
+		statement string
+	}{
+		{[]string{"accounts"}, "SELECT create_distributed_table(?::regclass, 'id')"},
+		{ofAccounts, "SELECT create_distributed_table(?::regclass, 'account_id', colocate_with => 'accounts')"},
+		{everywhere, "SELECT create_reference_table(?::regclass)"},
+	} {
+		for _, table := range way.tables {
+			if _, err := ledger.Collect(ctx, e, func(ledger.Row) (struct{}, error) { return struct{}{}, nil }, way.statement, table); err != nil {
+				return fmt.Errorf("spreading table %s: %w", table, err)
+			}
 		}
 	}
 	return nil

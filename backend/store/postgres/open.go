@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -24,19 +25,13 @@ func Open(ctx context.Context, dsn string, o store.Options) (store.Store, error)
 	if !strings.Contains(dsn, "pool_max_conns") {
 		config.MaxConns = connections
 	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = dialTime
-	}
-	if config.PingTimeout == 0 {
-		config.PingTimeout = pingTime
-	}
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, dialTime)
+	config.PingTimeout = cmp.Or(config.PingTimeout, pingTime)
 	config.ConnConfig.OnNotice = noteUnconfirmed
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	p := &postgres{o: o, recorders: map[int64]*recorder{}, servers: servers{most: max(1, int(config.MaxConns)*3/4)}}
 	p.pooled = config.ConnConfig.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
 	config.AfterConnect = p.prepareSession

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"svc/backend/sliced"
 	"svc/backend/store/lane"
-	"svc/backend/store/ledger"
 )
 
 // flight is a statement of one account that is a transaction of its own.
@@ -60,7 +60,7 @@ func (p pilot) carry(batch []*lane.Task[*flight]) {
 	conn, err := p.pool.Acquire(ctx)
 	if err == nil {
 		defer conn.Release()
-		if err = send(ctx, conn, plan(ledger.Column(batch, func(t *lane.Task[*flight]) *flight { return t.Work }))); err != nil {
+		if err = send(ctx, conn, plan(sliced.Map(batch, func(t *lane.Task[*flight]) *flight { return t.Work }))); err != nil {
 			_ = conn.Conn().Close(ctx) // it might go on not to wait for the disk
 		}
 	}

@@ -93,7 +93,7 @@ type turn struct {
 }
 
 func newTurn(tasks []*task) *turn {
-	return &turn{Batch: ledger.NewBatch(ledger.Column(tasks, func(t *task) *entry { return t.Work })), tasks: tasks}
+	return &turn{Batch: ledger.NewBatch(sliced.Map(tasks, func(t *task) *entry { return t.Work })), tasks: tasks}
 }
 
 func (t *turn) answer(err error) {
