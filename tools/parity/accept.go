@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"svc/backend/sliced"
 )
 
 // Acceptances are differences that a person looked at and accepted.
@@ -50,28 +52,22 @@ func ParseAcceptances(text string) (Acceptances, error) {
 }
 
 // apply accepts what differs, and names the acceptances that nothing needed.
-func (all Acceptances) apply(checks []Check) (unused []string) {
-	used := make([]bool, len(all))
+func (all Acceptances) apply(checks []Check) []string {
+	used := map[acceptance]bool{}
 	for i := range checks {
 		c := &checks[i]
-		if c.Result != Differs {
-			continue
-		}
-		if n := slices.IndexFunc(all, func(a acceptance) bool { return a.covers(c) }); n >= 0 {
-			used[n] = true
-			c.Result, c.Why = Accepted, c.Why+" Accepted: "+all[n].why
+		if a, ok := sliced.Find(all, func(a acceptance) bool { return a.covers(c) }); ok {
+			used[a] = true
+			c.Result, c.Why = Accepted, c.Why+" Accepted: "+a.why
 		}
 	}
-	unused = []string{}
-	for i, a := range all {
-		if !used[i] {
-			unused = append(unused, fmt.Sprintf("line %d: %s %s", a.line, a.dimension, a.subject))
-		}
-	}
-	return unused
+	return append([]string{}, sliced.FilterMap(all, func(a acceptance) (string, bool) {
+		return fmt.Sprintf("line %d: %s %s", a.line, a.dimension, a.subject), !used[a]
+	})...)
 }
 
+// covers reports whether it accepts what a check found to differ.
 func (a acceptance) covers(c *Check) bool {
 	matched, err := path.Match(a.subject, c.Subject)
-	return a.dimension == c.Dimension && (err == nil && matched || a.subject == c.Subject)
+	return c.Result == Differs && a.dimension == c.Dimension && (err == nil && matched || a.subject == c.Subject)
 }

@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/assess/baseline"
 	"svc/backend/sliced"
+	"svc/tools/migration"
 )
 
 // rights are the programs that packages of the distributions have with setuid,
@@ -137,15 +138,15 @@ func (a additions) pkg(s subject) string {
 	if a.named[name] {
 		return "The plan has it."
 	}
-	i := slices.IndexFunc(a.After.Packages, func(p assess.Package) bool { return p.Name == name })
+	p, there := sliced.Find(a.After.Packages, func(p assess.Package) bool { return p.Name == name })
 	switch {
-	case i < 0:
+	case !there:
 		return ""
-	case a.After.Packages[i].Essential:
+	case p.Essential:
 		return "It is essential to the release."
-	case !a.After.Packages[i].Manual:
+	case !p.Manual:
 		return "The package manager installed it as a dependency."
-	case !a.base().After(a.After.Packages[i]):
+	case !a.base().After(p):
 		return "The target had it before the role was applied."
 	}
 	return ""
@@ -154,10 +155,8 @@ func (a additions) pkg(s subject) string {
 // unit accounts for units of packages, and for those of files that are
 // accounted for.
 func (a additions) unit(s subject) string {
-	for _, row := range a.Plan.Services {
-		if row.To == s.subject {
-			return "The plan has it."
-		}
+	if slices.ContainsFunc(a.Plan.Services, func(row migration.Service) bool { return row.To == s.subject }) {
+		return "The plan has it."
 	}
 	if s.pkg != "" {
 		return "It is of the package " + s.pkg + "."
@@ -167,13 +166,10 @@ func (a additions) unit(s subject) string {
 
 // fromFile accounts for what stands in files that are accounted for.
 func (a additions) fromFile(s subject) string {
-	for _, e := range s.evidence {
-		etc := strings.HasPrefix(e.Path, "/etc/")
-		if !a.written[e.Path] && (!etc || a.loose[e.Path]) {
-			return ""
-		}
+	unaccounted := func(e assess.Evidence) bool {
+		return !a.written[e.Path] && (!strings.HasPrefix(e.Path, "/etc/") || a.loose[e.Path])
 	}
-	if len(s.evidence) == 0 {
+	if len(s.evidence) == 0 || slices.ContainsFunc(s.evidence, unaccounted) {
 		return ""
 	}
 	return "It stands in a file that is accounted for."
@@ -237,11 +233,7 @@ func (a additions) planUser(name string) bool {
 }
 
 func userOf(a *assess.Assessment, name string) (assess.User, bool) {
-	i := slices.IndexFunc(a.Users, func(u assess.User) bool { return u.Name == name })
-	if i < 0 {
-		return assess.User{}, false
-	}
-	return a.Users[i], true
+	return sliced.Find(a.Users, func(u assess.User) bool { return u.Name == name })
 }
 
 // strong are groups whose members become root, or as good as root.
@@ -316,9 +308,9 @@ func (a additions) group(s subject) string {
 	if slices.ContainsFunc(a.Plan.Accounts.Groups, func(g assess.Group) bool { return g.Name == s.subject }) {
 		return "The plan has it."
 	}
-	i := slices.IndexFunc(a.After.Groups, func(g assess.Group) bool { return g.Name == s.subject })
+	g := sliced.First(a.After.Groups, func(g assess.Group) bool { return g.Name == s.subject })
 	by := a.groupOfPackage(s.subject)
-	switch g := a.After.Groups[i]; {
+	switch {
 	case g.GID == 0 && g.Name != "root" || !g.System:
 		return ""
 	case by != "":
@@ -327,9 +319,8 @@ func (a additions) group(s subject) string {
 		return "It is of the system's range."
 	}
 	// a group that a package makes with its user, by a name of its own
-	gid := a.After.Groups[i].GID
-	i = slices.IndexFunc(a.After.Users, func(u assess.User) bool { return u.GID == gid })
-	if i >= 0 && a.user(subject{item: item{subject: a.After.Users[i].Name}}) != "" {
+	u, ok := sliced.Find(a.After.Users, func(u assess.User) bool { return u.GID == g.GID })
+	if ok && a.user(subject{item: item{subject: u.Name}}) != "" {
 		return "It is the group of a user that is accounted for."
 	}
 	return ""
@@ -364,8 +355,7 @@ func (a additions) file(s subject) string {
 }
 
 func (a additions) fileWhy(s subject) string {
-	i := slices.IndexFunc(a.After.Configuration, func(c assess.ConfigFile) bool { return c.Path == s.subject })
-	c := a.After.Configuration[max(i, 0)]
+	c := sliced.First(a.After.Configuration, func(c assess.ConfigFile) bool { return c.Path == s.subject })
 	script := a.base().Named[s.subject]
 	switch {
 	case a.written[s.subject]:
@@ -426,8 +416,7 @@ func (a additions) archive(s subject) string {
 
 // program accounts for files with more rights that packages brought so.
 func (a additions) program(s subject) string {
-	i := slices.IndexFunc(a.After.Programs, func(p assess.Program) bool { return p.Path == s.subject })
-	switch p := a.After.Programs[max(i, 0)]; {
+	switch p := sliced.First(a.After.Programs, func(p assess.Program) bool { return p.Path == s.subject }); {
 	case p.Package == "":
 		return ""
 	case p.Changed:
@@ -444,12 +433,13 @@ func (a additions) program(s subject) string {
 	return ""
 }
 
+// packaged are the folders that packages alone fill with software.
+var packaged = []string{"/usr/lib/", "/usr/share/", "/usr/lib64/"}
+
 // software accounts for what came with packages.
 func (a additions) software(s subject) string {
-	for _, e := range s.evidence {
-		if strings.HasPrefix(e.Path, "/usr/lib/") || strings.HasPrefix(e.Path, "/usr/share/") || strings.HasPrefix(e.Path, "/usr/lib64/") {
-			return "It stands where packages do."
-		}
+	if slices.ContainsFunc(s.evidence, func(e assess.Evidence) bool { return under(packaged, e.Path) }) {
+		return "It stands where packages do."
 	}
 	return ""
 }

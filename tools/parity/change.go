@@ -33,7 +33,7 @@ func orPresent(value string) string { return cmp.Or(value, "present") }
 // difference is what two inventories share, and what they do not. What is gone
 // from a file that could not be read may be there.
 func difference(before, after []subject, unseen map[string]bool) (same []subject, changed []change) {
-	now := sliced.Index(after, func(i subject) ([2]string, subject) { return i.key(), i })
+	now := byKey(after)
 	for _, was := range before {
 		is, there := now[was.key()]
 		delete(now, was.key())
@@ -41,7 +41,7 @@ func difference(before, after []subject, unseen map[string]bool) (same []subject
 		case there && is.value == was.value:
 			same = append(same, was)
 		case there:
-			is.evidence = apart(was, is)
+			is.evidence = slices.Concat(is.apart(was), was.apart(is))
 			changed = append(changed, changeOf(is, was.value, is.value, "It changed."))
 		case was.isIn(unseen):
 			c := changeOf(was, orPresent(was.value), "", hiddenWhy)
@@ -56,22 +56,15 @@ func difference(before, after []subject, unseen map[string]bool) (same []subject
 			c := changeOf(i, "", orPresent(i.value), notThere)
 			c.Added = true
 			changed = append(changed, c)
-			delete(now, i.key())
 		}
 	}
 	return same, changed
 }
 
-// apart is where those parts of a thing were read that only one of two machines
-// has.
-func apart(was, is subject) (evidence []assess.Evidence) {
-	for _, p := range is.parts {
-		if !was.values[p.value] {
-			evidence = append(evidence, p.evidence...)
-		}
-	}
-	for _, p := range was.parts {
-		if !is.values[p.value] {
+// apart is where those parts of a thing were read that the other machine's lacks.
+func (s subject) apart(other subject) (evidence []assess.Evidence) {
+	for _, p := range s.parts {
+		if !other.values[p.value] {
 			evidence = append(evidence, p.evidence...)
 		}
 	}
@@ -80,10 +73,7 @@ func apart(was, is subject) (evidence []assess.Evidence) {
 
 // fold tells what follows from another difference with that one.
 func fold(changed []change) (kept []change) {
-	leads, by := make([]int, len(changed)), leading(changed)
-	for i, c := range changed {
-		leads[i] = by.lead(c)
-	}
+	leads := sliced.Map(changed, leading(changed).lead)
 	brings := map[int][]string{}
 	for i, lead := range leads {
 		if lead >= 0 {

@@ -28,13 +28,7 @@ func Drift(before, after *assess.Assessment, places map[string]bool, accepted Ac
 	r.Checks = append(r.Checks, sliced.Map(fold(edits(changed, before, after)), func(c change) Check { return c.Check })...)
 	r.finish(accepted)
 	for _, i := range same {
-		r.count(i.dimension)
+		r.count(i.dimension, Match, false)
 	}
 	return r
-}
-
-// count adds a thing that is as it was.
-func (r *Report) count(dimension string) {
-	r.Sum.add(Match, false)
-	r.dimension(dimension).add(Match, false)
 }

@@ -1,6 +1,9 @@
 package parity
 
-import "svc/assess"
+import (
+	"svc/assess"
+	"svc/backend/sliced"
+)
 
 // notEdited is the value of a file that its package may have brought, and nobody
 // changed.
@@ -33,17 +36,9 @@ var editedWhy = map[string]string{
 // edited are the files that a machine has edited, of packages that the other has too,
 // which lists nothing of them.
 func edited(a, other *assess.Assessment) map[string]bool {
-	installed, listed, files := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for _, p := range other.Packages {
-		installed[p.Name] = true
-	}
-	for _, c := range other.Configuration {
-		listed[c.Path] = true
-	}
-	for _, c := range a.Configuration {
-		if (c.State == assess.ConfigChanged || c.State == assess.ConfigMissing) && installed[c.Package] && !listed[c.Path] {
-			files[c.Path] = true
-		}
-	}
-	return files
+	installed := sliced.SetOf(other.Packages, func(p assess.Package) string { return p.Name })
+	listed := sliced.SetOf(other.Configuration, func(c assess.ConfigFile) string { return c.Path })
+	return sliced.Index(a.Configuration, func(c assess.ConfigFile) (string, bool) {
+		return c.Path, (c.State == assess.ConfigChanged || c.State == assess.ConfigMissing) && installed[c.Package] && !listed[c.Path]
+	})
 }

@@ -45,6 +45,10 @@ func in(file string) []assess.Evidence { return at(assess.Evidence{Path: file}) 
 
 func (i item) key() [2]string { return [2]string{i.dimension, i.subject} }
 
+func byKey(all []subject) map[[2]string]subject {
+	return sliced.Index(all, func(s subject) ([2]string, subject) { return s.key(), s })
+}
+
 // inventory is everything of a machine that is compared, each subject of a
 // dimension once. Where both machines ran while they were read, ports are those
 // that programs listen on.
@@ -60,7 +64,7 @@ func inventory(a *assess.Assessment, running bool) []subject {
 		jobs(a),
 		slices.Concat(sliced.Map(a.Users, account), passwords(a)),
 		sliced.Map(a.Groups, group),
-		keys(a),
+		sliced.FlatMap(a.Users, keysOf),
 		configuration(a),
 		ports(a, running),
 		sites(a),
@@ -164,13 +168,10 @@ func started(dimension string) func(assess.Unit) item {
 
 // jobs are by user and command; those that run at several times have them all
 // in their value.
-func jobs(a *assess.Assessment) (all []item) {
-	for _, c := range a.Cron {
-		if c.Local && !c.Hidden {
-			all = append(all, item{Jobs, c.User + ": " + c.Command, c.Schedule, "", at(c.Evidence)})
-		}
-	}
-	return all
+func jobs(a *assess.Assessment) []item {
+	return sliced.FilterMap(a.Cron, func(c assess.CronJob) (item, bool) {
+		return item{Jobs, c.User + ": " + c.Command, c.Schedule, "", at(c.Evidence)}, c.Local && !c.Hidden
+	})
 }
 
 // passwordOf ends the subject that is a user's password.
@@ -200,19 +201,11 @@ func group(g assess.Group) item {
 	return item{Groups, g.Name, "gid=" + strconv.Itoa(g.GID), "", in("/etc/group")}
 }
 
-func keys(a *assess.Assessment) (all []item) {
-	for _, u := range a.Users {
-		all = append(all, keysOf(u)...)
-	}
-	return all
-}
-
 // keysOf are a user's authorized keys by fingerprint, and what each may do.
-func keysOf(u assess.User) (all []item) {
-	for _, line := range u.AuthorizedKeys {
-		all = append(all, item{Keys, u.Name + " " + keyFingerprint(line), keyOptions(line), "", in(path.Join("/", u.Home, ".ssh/authorized_keys"))})
-	}
-	return all
+func keysOf(u assess.User) []item {
+	return sliced.Map(u.AuthorizedKeys, func(line string) item {
+		return item{Keys, u.Name + " " + keyFingerprint(line), keyOptions(line), "", in(path.Join("/", u.Home, ".ssh/authorized_keys"))}
+	})
 }
 
 // keyType is where a line of authorized_keys has the type of its key: options
@@ -236,14 +229,14 @@ func keyFingerprint(line string) string {
 	return fmt.Sprintf("sha256:%x", sum)
 }
 
-func configuration(a *assess.Assessment) (all []item) {
-	for _, c := range a.Configuration {
-		if c.Machine || guardOf(c.Path) != "" {
-			continue
-		}
-		all = append(all, item{Configuration, c.Path, fileValue(c), c.Package, in(c.Path)})
-	}
-	return all
+func configuration(a *assess.Assessment) []item {
+	return sliced.FilterMap(a.Configuration, func(c assess.ConfigFile) (item, bool) {
+		return fileOf(Configuration, c), !c.Machine && guardOf(c.Path) == ""
+	})
+}
+
+func fileOf(dimension string, c assess.ConfigFile) item {
+	return item{dimension, c.Path, fileValue(c), c.Package, in(c.Path)}
 }
 
 // fileValue is what of a file is compared.
@@ -285,19 +278,15 @@ func socketNumber(s assess.Socket) string {
 
 // configured are the ports that configuration names.
 func configured(a *assess.Assessment) (all []item) {
-	for _, s := range a.SSH {
-		if strings.EqualFold(s.Key, "Port") {
-			all = append(all, port("ssh", "", s.Value+"/tcp", s.Evidence))
-		}
-	}
+	all = sliced.FilterMap(a.SSH, func(s assess.Setting) (item, bool) {
+		return port("ssh", "", s.Value+"/tcp", s.Evidence), strings.EqualFold(s.Key, "Port")
+	})
 	if len(a.SSH) > 0 && len(all) == 0 {
 		all = append(all, port("ssh", "", "22/tcp", assess.Evidence{Path: "/etc/ssh/sshd_config"})) // what sshd takes where nothing is said
 	}
-	for _, d := range a.Databases {
-		if d.Port > 0 {
-			all = append(all, port(d.Engine, "", strconv.Itoa(d.Port)+"/tcp", d.Evidence))
-		}
-	}
+	all = append(all, sliced.FilterMap(a.Databases, func(d assess.Database) (item, bool) {
+		return port(d.Engine, "", strconv.Itoa(d.Port)+"/tcp", d.Evidence), d.Port > 0
+	})...)
 	for _, w := range a.WebServers {
 		for _, s := range w.Sites {
 			for _, l := range s.Listen {
@@ -370,13 +359,10 @@ func sites(a *assess.Assessment) (all []item) {
 // placeholders are certificates that a package makes anew on each machine.
 var placeholders = []string{"/etc/ssl/certs/ssl-cert-snakeoil.pem", "/etc/pki/tls/certs/localhost.crt"}
 
-func certificates(a *assess.Assessment) (all []item) {
-	for _, c := range a.Certificates {
-		if !slices.Contains(placeholders, c.Path) {
-			all = append(all, item{Certificates, c.Subject, fmt.Sprintf("until %s issuer=%s", c.NotAfter, c.Issuer), "", in(c.Path)})
-		}
-	}
-	return inOrder(all) // not by path: the families have them elsewhere
+func certificates(a *assess.Assessment) []item {
+	return inOrder(sliced.FilterMap(a.Certificates, func(c assess.Certificate) (item, bool) { // not by path: the families have them elsewhere
+		return item{Certificates, c.Subject, fmt.Sprintf("until %s issuer=%s", c.NotAfter, c.Issuer), "", in(c.Path)}, !slices.Contains(placeholders, c.Path)
+	}))
 }
 
 func system(a *assess.Assessment) []item {
@@ -470,7 +456,7 @@ func program(p assess.Program) item {
 // guards are files that matter to who gets in, by how their paths begin: those
 // with a dimension of their own, and those of the machine that are compared
 // nevertheless.
-var guards = []struct{ prefix, dimension string }{
+var guards = []beginning{
 	{"/etc/pam.d/", PAM},
 	{"/etc/apt/keyrings/", Archives},
 	{"/etc/apt/trusted.gpg", Archives},
@@ -480,28 +466,27 @@ var guards = []struct{ prefix, dimension string }{
 	{"/etc/dpkg/", Configuration},
 }
 
+// beginning says of what dimension the names are that begin so.
+type beginning struct{ prefix, dimension string }
+
+// first is the dimension of the first beginning that a name has, or "".
+func first(all []beginning, name string) string {
+	return sliced.First(all, func(b beginning) bool { return strings.HasPrefix(name, b.prefix) }).dimension
+}
+
 // guardOf is the dimension of a file that is guarded, or "".
 func guardOf(file string) string {
-	for _, g := range guards {
-		if strings.HasPrefix(file, g.prefix) {
-			return g.dimension
-		}
-	}
-	return ""
+	return first(guards, file)
 }
 
 // guarded are these files, and the jobs of which only the place is known.
 func guarded(a *assess.Assessment) []subject {
-	var all []item
-	for _, c := range a.Configuration {
-		if dimension := guardOf(c.Path); dimension != "" {
-			all = append(all, item{dimension, c.Path, fileValue(c), c.Package, in(c.Path)})
-		}
-	}
-	for _, c := range a.Cron {
-		if c.Local && c.Hidden {
-			all = append(all, item{Jobs, fmt.Sprintf("%s: a job in %s", visible.Name(cmp.Or(c.User, "somebody")), visible.Name(c.Evidence.Path)), c.Schedule, "", at(c.Evidence)})
-		}
-	}
-	return gathered(all)
+	files := sliced.FilterMap(a.Configuration, func(c assess.ConfigFile) (item, bool) {
+		dimension := guardOf(c.Path)
+		return fileOf(dimension, c), dimension != ""
+	})
+	return gathered(append(files, sliced.FilterMap(a.Cron, func(c assess.CronJob) (item, bool) {
+		name := fmt.Sprintf("%s: a job in %s", visible.Name(cmp.Or(c.User, "somebody")), visible.Name(c.Evidence.Path))
+		return item{Jobs, name, c.Schedule, "", at(c.Evidence)}, c.Local && c.Hidden
+	})...))
 }

@@ -2,6 +2,7 @@ package parity
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"svc/assess"
@@ -17,16 +18,8 @@ func (a additions) listeners() (all []change) {
 	if a.After.Running == nil || a.running {
 		return nil // where both machines ran, their sockets are compared
 	}
-	named := map[string]bool{}
-	for _, machine := range []*assess.Assessment{a.Before, a.After} {
-		for _, is := range open(machine, false) {
-			named[is.subject] = true
-		}
-	}
-	services := map[string]subject{}
-	for _, s := range gathered(sliced.Map(a.After.Services, started(Services))) {
-		services[s.subject] = s
-	}
+	named := sliced.SetOf(slices.Concat(open(a.Before, false), open(a.After, false)), func(is subject) string { return is.subject })
+	services := sliced.Index(gathered(sliced.Map(a.After.Services, started(Services))), func(s subject) (string, subject) { return s.subject, s })
 	for _, s := range a.After.Running.Sockets {
 		number := fmt.Sprintf("%d/tcp", s.Port)
 		if !strings.HasPrefix(s.Protocol, "tcp") || isLocal(s.Address) || named[number] || s.Program == "" || a.serves(services, s) {

@@ -118,14 +118,12 @@ type DimensionSum struct {
 
 // DimensionSums are the sums of the dimensions as an attestation has them.
 func (r *Report) DimensionSums() []attest.DimensionSum {
-	all := []attest.DimensionSum{}
-	for _, d := range r.Dimensions {
-		all = append(all, attest.DimensionSum{
+	return append([]attest.DimensionSum{}, sliced.Map(r.Dimensions, func(d DimensionSum) attest.DimensionSum {
+		return attest.DimensionSum{
 			Dimension: d.Dimension, Compared: d.Total, Equal: d.Match, Announced: d.Planned + d.Manual, Accepted: d.Accepted,
 			Differ: d.Differs, Added: d.Added, Base: d.Base, Unreadable: d.Unknown,
-		})
-	}
-	return all
+		}
+	})...)
 }
 
 // Report is parity.json. No list is ever null.
@@ -175,35 +173,22 @@ func (r *Report) finish(accepted Acceptances) *Report {
 	slices.SortStableFunc(r.Checks, func(a, b Check) int {
 		return cmp.Or(cmp.Compare(slices.Index(dimensions, a.Dimension), slices.Index(dimensions, b.Dimension)), cmp.Compare(a.Subject, b.Subject))
 	})
-	byName := map[string]*Sum{}
+	r.Checks, r.NotLooked, r.Dimensions = append([]Check{}, r.Checks...), append([]string{}, r.NotLooked...), []DimensionSum{}
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		if c.Evidence == nil {
-			c.Evidence = []assess.Evidence{}
-		}
-		c.Evidence = c.Evidence[:min(len(c.Evidence), maxEvidence)]
+		c.Evidence = append([]assess.Evidence{}, c.Evidence[:min(len(c.Evidence), maxEvidence)]...)
 		c.Before, c.After = shown(c.Before), shown(c.After)
 		secret.MaskIn(c) // of a machine that is looked at after the plan, too
-		if byName[c.Dimension] == nil {
-			byName[c.Dimension] = &Sum{}
-		}
-		byName[c.Dimension].add(c.Result, c.Added)
-		r.Sum.add(c.Result, c.Added)
-	}
-	r.Dimensions = []DimensionSum{}
-	for _, d := range dimensions {
-		if s := byName[d]; s != nil {
-			r.Dimensions = append(r.Dimensions, DimensionSum{Dimension: d, Sum: *s})
-		}
-	}
-	if r.Checks == nil {
-		r.Checks = []Check{}
-	}
-	if r.NotLooked == nil {
-		r.NotLooked = []string{}
+		r.count(c.Dimension, c.Result, c.Added)
 	}
 	r.Parity = r.Sum.Differs == 0
 	return r
+}
+
+// count adds a thing to the sums.
+func (r *Report) count(dimension string, result Result, added bool) {
+	r.Sum.add(result, added)
+	r.dimension(dimension).add(result, added)
 }
 
 // dimension is the sum of a dimension, which is made in its place where there is

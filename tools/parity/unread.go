@@ -1,9 +1,9 @@
 package parity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"svc/assess"
 	"svc/backend/lazyregexp"
@@ -12,7 +12,7 @@ import (
 
 // origins say of what dimension the sources of an assessment tell, by how their
 // names begin.
-var origins = []struct{ prefix, dimension string }{
+var origins = []beginning{
 	{"packages.", Packages},
 	{"units.", Services},
 	{"services.", Services},
@@ -38,12 +38,7 @@ var origins = []struct{ prefix, dimension string }{
 
 // originOf is the dimension that a source tells of, or Facts.
 func originOf(source string) string {
-	for _, o := range origins {
-		if strings.HasPrefix(source, o.prefix) {
-			return o.dimension
-		}
-	}
-	return Facts
+	return cmp.Or(first(origins, source), Facts)
 }
 
 // pathIn finds the path in what an assessment says of a source.

@@ -22,10 +22,8 @@ func Verify(in Input) *Report {
 	r := &Report{
 		Kind: "verify", Source: in.Plan.Source, Target: in.After.Release, Fingerprint: in.Plan.Fingerprint, IndexVersion: in.Plan.IndexVersion, PlanDigest: in.PlanDigest,
 	}
-	v := verification{Input: in, running: bothRun(in.Before, in.After), after: map[[2]string]subject{}, files: map[string]outcome{}, named: map[string]bool{}}
-	for _, i := range inventory(in.After, v.running) {
-		v.after[i.key()] = i
-	}
+	v := verification{Input: in, running: bothRun(in.Before, in.After), files: map[string]outcome{}, named: map[string]bool{}}
+	v.after = byKey(inventory(in.After, v.running))
 	hidden := unread(in.After, "migrated machine")
 	v.unseen = unseen(hidden)
 	r.Checks = append(unread(in.Before, "source"), hidden...)
@@ -51,13 +49,10 @@ func (v verification) announced(c Check) Check {
 	if !ok || c.Result != Differs {
 		return c
 	}
-	for _, f := range slices.Concat(v.Plan.Findings, v.Before.Findings) {
-		for _, r := range f.Related {
-			if r.Scheme == scheme && r.Name == c.Subject {
-				c.Result, c.Why = Manual, fmt.Sprintf("%s The plan leaves it to a person: %s (%s).", c.Why, f.Title, f.Key)
-				return c
-			}
-		}
+	if f, ok := sliced.Find(slices.Concat(v.Plan.Findings, v.Before.Findings), func(f assess.Finding) bool {
+		return slices.ContainsFunc(f.Related, func(r assess.Resource) bool { return r.Scheme == scheme && r.Name == c.Subject })
+	}); ok {
+		c.Result, c.Why = Manual, fmt.Sprintf("%s The plan leaves it to a person: %s (%s).", c.Why, f.Title, f.Key)
 	}
 	return c
 }
@@ -101,13 +96,13 @@ func (v verification) packages() (all []Check) {
 // distinctChecks leaves out what the same package of another architecture says
 // again.
 func distinctChecks(checks []Check) (all []Check) {
-	seen := map[string]bool{}
+	seen := map[[3]string]bool{}
 	for _, c := range checks {
-		k := c.Subject + "\x00" + string(c.Result) + "\x00" + c.Before
+		k := [3]string{c.Subject, string(c.Result), c.Before}
 		if !seen[k] {
-			seen[k] = true
 			all = append(all, c)
 		}
+		seen[k] = true
 	}
 	return all
 }
@@ -147,13 +142,11 @@ func (v verification) brought(name string) bool {
 }
 
 // versions are those of the packages that are installed: "name version".
-func (v verification) versions(names []string) (found []string) {
-	for _, name := range names {
-		if i, ok := v.after[[2]string{Packages, name}]; ok {
-			found = append(found, name+" "+i.value)
-		}
-	}
-	return found
+func (v verification) versions(names []string) []string {
+	return sliced.FilterMap(names, func(name string) (string, bool) {
+		is, ok := v.after[[2]string{Packages, name}]
+		return name + " " + is.value, ok
+	})
 }
 
 // installed checks that packages are there.
@@ -208,18 +201,16 @@ func (v verification) services() (all []Check) {
 		return all
 	}
 	all = append(all, v.stopped()...)
-	for _, u := range v.After.Running.Units {
-		if u.State == "failed" {
-			all = append(all, Check{Dimension: Services, Subject: u.Name + ", running", Result: Differs, After: u.State, Why: "It failed on the migrated machine."})
-		}
-	}
-	return all
+	return append(all, sliced.FilterMap(v.After.Running.Units, func(u assess.RunningUnit) (Check, bool) {
+		c := Check{Dimension: Services, Subject: u.Name + ", running", Result: Differs, After: u.State, Why: "It failed on the migrated machine."}
+		return c, u.State == "failed"
+	})...)
 }
 
 // stopped are the services that ran on the source and do not run now; where it was
 // not seen whether they ran, those that were enabled. Those that failed are told as
 // that.
-func (v verification) stopped() (all []Check) {
+func (v verification) stopped() []Check {
 	if !v.running {
 		return v.dead()
 	}
@@ -227,15 +218,12 @@ func (v verification) stopped() (all []Check) {
 	ran := sliced.Index(v.Before.Running.Units, func(u assess.RunningUnit) (string, bool) {
 		return u.Name, u.State == "active" && u.Sub == "running"
 	})
-	for _, s := range v.Plan.Services {
-		if s.To != "" && strings.HasSuffix(s.To, ".service") && ran[s.Unit] && now[s.To] == "" {
-			all = append(all, Check{
-				Dimension: Services, Subject: s.To + ", running", Result: Differs, Before: "running", After: "inactive", Evidence: v.unitFile(s.Unit),
-				Why: "It ran on the source, and does not run here.",
-			})
-		}
-	}
-	return all
+	return sliced.FilterMap(v.Plan.Services, func(s migration.Service) (Check, bool) {
+		return Check{
+			Dimension: Services, Subject: s.To + ", running", Result: Differs, Before: "running", After: "inactive", Evidence: v.unitFile(s.Unit),
+			Why: "It ran on the source, and does not run here.",
+		}, strings.HasSuffix(s.To, ".service") && ran[s.Unit] && now[s.To] == ""
+	})
 }
 
 func (v verification) service(s migration.Service) Check {
@@ -307,12 +295,7 @@ var several = []string{Jobs, Sites, Certificates}
 
 // includes reports whether all of some values are among a subject's.
 func (s subject) includes(some string) bool {
-	for value := range strings.SplitSeq(some, between) {
-		if !s.values[value] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(some, between), func(value string) bool { return !s.values[value] })
 }
 
 // present checks that a thing is on the migrated machine as it was.
@@ -557,30 +540,24 @@ func socketsKnown(a *assess.Assessment) bool {
 
 // keysOfCertificates are the certificates of the migrated machine whose private
 // key is another one's: no server starts with them.
-func (v verification) keysOfCertificates() (all []Check) {
-	for _, c := range v.After.Certificates {
-		if c.KeyFits == "no" {
-			all = append(all, Check{
-				Dimension: Certificates, Subject: c.Path + " (key)", Result: Differs, After: c.Key, Evidence: append(in(c.Path), in(c.Key)...),
-				Why: "The private key is not the certificate's.",
-			})
-		}
-	}
-	return all
+func (v verification) keysOfCertificates() []Check {
+	return sliced.FilterMap(v.After.Certificates, func(c assess.Certificate) (Check, bool) {
+		return Check{
+			Dimension: Certificates, Subject: c.Path + " (key)", Result: Differs, After: c.Key, Evidence: append(in(c.Path), in(c.Key)...),
+			Why: "The private key is not the certificate's.",
+		}, c.KeyFits == "no"
+	})
 }
 
 // nameless says of which servers the source's files did not say what databases
 // are in them.
-func nameless(a *assess.Assessment) (all []Check) {
-	for _, d := range a.Databases {
-		if d.Databases == nil && slices.Contains([]string{"postgresql", "mysql", "mariadb"}, d.Engine) {
-			all = append(all, Check{
-				Dimension: Databases, Subject: serverOf(d) + ": names", Result: Unknown, Evidence: in(d.Directory),
-				Why: "The files of the source did not say what databases are in it: ask both servers.",
-			})
-		}
-	}
-	return all
+func nameless(a *assess.Assessment) []Check {
+	return sliced.FilterMap(a.Databases, func(d assess.Database) (Check, bool) {
+		return Check{
+			Dimension: Databases, Subject: serverOf(d) + ": names", Result: Unknown, Evidence: in(d.Directory),
+			Why: "The files of the source did not say what databases are in it: ask both servers.",
+		}, d.Databases == nil && slices.Contains([]string{"postgresql", "mysql", "mariadb"}, d.Engine)
+	})
 }
 
 // planned is what a difference is where the plan has the file in which the thing
@@ -655,16 +632,13 @@ func (v verification) program(was item) []Check {
 
 // tampered are the files with more rights that are not as their packages brought
 // them, whatever the source has.
-func (v verification) tampered() (all []Check) {
-	for _, p := range v.After.Programs {
-		if p.Changed {
-			all = append(all, Check{
-				Dimension: Programs, Subject: p.Path, Result: Differs, Before: "as " + p.Package + " has it", After: "changed", Evidence: in(p.Path),
-				Why: "It runs with more rights than those of who runs it, and is not what its package brought.",
-			})
-		}
-	}
-	return all
+func (v verification) tampered() []Check {
+	return sliced.FilterMap(v.After.Programs, func(p assess.Program) (Check, bool) {
+		return Check{
+			Dimension: Programs, Subject: p.Path, Result: Differs, Before: "as " + p.Package + " has it", After: "changed", Evidence: in(p.Path),
+			Why: "It runs with more rights than those of who runs it, and is not what its package brought.",
+		}, p.Changed
+	})
 }
 
 // shippedOn reports whether the files of some evidence are on a machine as its
