@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"svc/assess/hazards"
+	"svc/backend/sliced"
 )
 
 // Schema names the form of assessment.json; it changes when a field is renamed,
@@ -535,6 +536,11 @@ func (f ConfigFile) ShippedAs(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// Sites are those of all web servers.
+func (a *Assessment) Sites() []Site {
+	return sliced.FlatMap(a.WebServers, func(w WebServer) []Site { return w.Sites })
 }
 
 // RequireFingerprint is ErrNoFingerprint where the machine has none, and says

@@ -82,10 +82,8 @@ func uncounted(a *assess.Assessment) (all []Check) {
 	for _, d := range a.Databases {
 		whose[d.Directory] = "The data of " + serverOf(d) + "."
 	}
-	for _, w := range a.WebServers {
-		for _, s := range w.Sites {
-			whose[s.Root] = "The files of the site " + s.Name + "."
-		}
+	for _, s := range a.Sites() {
+		whose[s.Root] = "The files of the site " + s.Name + "."
 	}
 	for _, u := range a.Users {
 		if !u.System {

@@ -287,12 +287,10 @@ func configured(a *assess.Assessment) (all []item) {
 	all = append(all, sliced.FilterMap(a.Databases, func(d assess.Database) (item, bool) {
 		return port(d.Engine, "", strconv.Itoa(d.Port)+"/tcp", d.Evidence), d.Port > 0
 	})...)
-	for _, w := range a.WebServers {
-		for _, s := range w.Sites {
-			for _, l := range s.Listen {
-				address, number := splitListen(l)
-				all = append(all, port("web", address, number+"/tcp", s.Evidence))
-			}
+	for _, s := range a.Sites() {
+		for _, l := range s.Listen {
+			address, number := splitListen(l)
+			all = append(all, port("web", address, number+"/tcp", s.Evidence))
 		}
 	}
 	return inOrder(all)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -28,12 +29,7 @@ var CatalogueQuestions = tsv.List(cataloguesTSV, 7, func(c []string) CatalogueQu
 	return CatalogueQuestion{c[0], c[1] == "data", c[2], c[3], c[4], []string{"sh", "-c", c[5]}}
 })
 
-// databases are what servers of them hold.
-func (j judge) databases() []Check { return j.catalogues("database") }
-
-// listings are what others serve and can load.
-func (j judge) listings() []Check { return j.catalogues("listing") }
-
+// catalogues are what servers hold that are asked about checks of one kind.
 func (j judge) catalogues(kind string) (all []Check) {
 	if j.Source == nil {
 		return nil
@@ -71,14 +67,8 @@ func summary(c Catalogue) string {
 }
 
 // data are the comparisons that the scripts of the data's move make themselves.
-func (j judge) data() (all []Check) {
-	for _, s := range j.Data {
-		c := Check{Subject: s.Name, Verdict: Runs, Target: "equal"}
-		if !s.OK {
-			c.Verdict, c.Target, c.Log, c.Why = Fails, "", s.Output, "The script ends with an error."
-		}
-		all = append(all, c)
-	}
+func (j judge) data() []Check {
+	all := ended(j.Data, "equal", "The script ends with an error.")
 	if n := len(j.Unread); n > 0 && len(j.Data) > 0 {
 		all = append(all, Check{
 			Subject: "files that could not be read", Verdict: Untried, Log: j.Unread[:min(n, maxNamed)],
@@ -89,15 +79,18 @@ func (j judge) data() (all []Check) {
 }
 
 // mends are the commands of known troubles: one that fails left its trouble as it was.
-func (j judge) mends() (all []Check) {
-	for _, s := range j.Mends {
-		c := Check{Subject: s.Name, Verdict: Runs, Target: "its command was run"}
+func (j judge) mends() []Check {
+	return ended(j.Mends, "its command was run", "Its command ends with an error.")
+}
+
+// ended are steps of the move that say themselves how they ended.
+func ended(steps []Step, well, badly string) []Check {
+	return sliced.Map(steps, func(s Step) Check {
 		if !s.OK {
-			c.Verdict, c.Target, c.Log, c.Why = Fails, "", s.Output, "Its command ends with an error."
+			return Check{Subject: s.Name, Verdict: Fails, Why: badly, Log: s.Output}
 		}
-		all = append(all, c)
-	}
-	return all
+		return Check{Subject: s.Name, Verdict: Runs, Target: well}
+	})
 }
 
 // maxNamed is how many files are named of many.
@@ -193,15 +186,13 @@ func (j judge) accounts() (all []Check) {
 			continue
 		}
 		c := Check{Subject: u.Name, Verdict: Runs, Source: account(u)}
-		i := slices.IndexFunc(j.Target.Assessment.Users, func(v assess.User) bool { return v.Name == u.Name })
-		if i < 0 {
-			c.Verdict, c.Why = Fails, "The target has no such account."
-			all = append(all, c)
-			continue
+		now, there := sliced.Find(j.Target.Assessment.Users, func(v assess.User) bool { return v.Name == u.Name })
+		if there {
+			c.Target = account(now)
 		}
-		now := j.Target.Assessment.Users[i]
-		c.Target = account(now)
 		switch {
+		case !there:
+			c.Verdict, c.Why = Fails, "The target has no such account."
 		case now.Shell != "" && !j.OnTarget(now.Shell):
 			c.Verdict, c.Why = Fails, "Its shell "+now.Shell+" is not there."
 		case j.Source != nil && j.Source.Sudo[u.Name] > 0 && j.Target.Sudo[u.Name] <= 0:
@@ -228,19 +219,19 @@ func (j judge) certificates() (all []Check) {
 			continue
 		}
 		c := Check{Subject: cert.Path, Verdict: Runs, Source: "with its key " + cert.Key}
-		i := slices.IndexFunc(j.Target.Assessment.Certificates, func(t assess.Certificate) bool { return t.Path == cert.Path })
+		now, there := sliced.Find(j.Target.Assessment.Certificates, func(t assess.Certificate) bool { return t.Path == cert.Path })
 		switch {
-		case i < 0 && j.OnTarget(cert.Path):
+		case !there && j.OnTarget(cert.Path):
 			c.Verdict, c.Why = Untried, "Nothing on the target names it."
-		case i < 0 && !j.WithData:
+		case !there && !j.WithData:
 			c.Verdict, c.Why = Untried, needsData
-		case i < 0 && j.machines(cert.Path):
+		case !there && j.machines(cert.Path):
 			c.Verdict, c.Why = Untried, "It belongs to the source alone: the target makes its own."
-		case i < 0:
+		case !there:
 			c.Verdict, c.Why = Fails, "It is not on the target."
-		case j.Target.Assessment.Certificates[i].KeyFits == "no":
+		case now.KeyFits == "no":
 			c.Verdict, c.Why = Fails, "The key on the target is of another certificate."
-		case j.Target.Assessment.Certificates[i].KeyFits == "":
+		case now.KeyFits == "":
 			c.Verdict, c.Why = Untried, "Its key could not be read on the target."
 		}
 		all = append(all, c)

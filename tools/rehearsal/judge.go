@@ -31,8 +31,8 @@ var kinds = []struct {
 	{"configuration", judge.configuration, false},
 	{"settings", judge.settings, false},
 	{"site", judge.sites, true},
-	{"database", judge.databases, true},
-	{"listing", judge.listings, true},
+	{"database", func(j judge) []Check { return j.catalogues("database") }, true},
+	{"listing", func(j judge) []Check { return j.catalogues("listing") }, true}, // what others serve and can load
 	{"data", judge.data, true},
 	{"mend", judge.mends, true},
 	{"timer", judge.timers, true},
@@ -110,13 +110,8 @@ func (j judge) anewFailed(asked []Check) (all []Check) {
 	if j.Source == nil || j.Level == Chroot {
 		return nil
 	}
-	base, of := map[string]bool{}, map[string]string{}
-	for _, p := range j.Target.Assessment.Packages {
-		base[p.Name] = p.Base || p.Essential
-	}
-	for _, u := range j.Target.Assessment.Services {
-		of[serviceName(u)] = u.Package
-	}
+	base := basePackages(j.Target.Assessment)
+	of := sliced.Index(j.Target.Assessment.Services, func(u assess.Unit) (string, string) { return serviceName(u), u.Package })
 	for _, name := range slices.Sorted(maps.Keys(j.Target.Services)) {
 		was, known := j.sourceState(name)
 		switch {
@@ -149,7 +144,7 @@ func (j judge) takenOver(instance string) bool {
 // those that ran in its copy or, where that was not booted or lacks what they need,
 // those that are enabled.
 func (j judge) wanted() map[string]string {
-	all, base := map[string]string{}, j.basePackages()
+	all, base := map[string]string{}, basePackages(j.Before)
 	for _, u := range j.Before.Services {
 		enabled := u.State == "enabled" || u.State == "enabled-runtime" || u.State == "linked"
 		if path.Ext(u.Name) != ".service" && u.Manager == "systemd" || strings.HasSuffix(u.Name, "@.service") || base[u.Package] && !u.Local && len(u.Dropins) == 0 {
@@ -198,20 +193,14 @@ func (j judge) sourceState(unit string) (active string, known bool) {
 
 // basePackages are those that every installation begins with: their services are
 // the target's own affair.
-func (j judge) basePackages() map[string]bool {
-	all := map[string]bool{"": false}
-	for _, p := range j.Before.Packages {
-		all[p.Name] = p.Base || p.Essential
-	}
-	return all
+func basePackages(a *assess.Assessment) map[string]bool {
+	return sliced.Index(a.Packages, func(p assess.Package) (string, bool) { return p.Name, p.Base || p.Essential })
 }
 
 // unitNow is what the target calls a unit.
 func (j judge) unitNow(name string) string {
-	for _, s := range j.Plan.Services {
-		if s.Unit == name && s.To != "" {
-			return s.To
-		}
+	if to := sliced.First(j.Plan.Services, func(s migration.Service) bool { return s.Unit == name && s.To != "" }).To; to != "" {
+		return to
 	}
 	template, instance, ok := strings.Cut(name, "@")
 	if !ok || instance == ".service" {
@@ -307,7 +296,7 @@ func (j judge) ports() (all []Check) {
 	})
 	for _, at := range places {
 		by := listenedBy(j.Source, at)
-		if at.port >= ephemeral && by == "" || by == "systemd" && at.port >= ephemeral || j.drawn(at) {
+		if at.port >= ephemeral && (by == "" || by == "systemd") || j.drawn(at) {
 			continue
 		}
 		c := Check{Subject: fmt.Sprintf("%s %d", at.protocol, at.port), Verdict: Runs, Source: strings.TrimSpace(by + " " + reach(want[at]))}
@@ -371,12 +360,8 @@ func (j judge) logOf(program string) []string {
 	if program == "" || j.Source == nil {
 		return nil
 	}
-	for _, s := range j.Source.Assessment.Running.Sockets {
-		if s.Program == program && s.Unit != "" {
-			return j.Target.Logs[j.unitNow(s.Unit)]
-		}
-	}
-	return nil
+	of := sliced.First(j.Source.Assessment.Running.Sockets, func(s assess.Socket) bool { return s.Program == program && s.Unit != "" })
+	return j.Target.Logs[j.unitNow(of.Unit)]
 }
 
 // configuration are services' own checks of theirs.
@@ -437,7 +422,7 @@ func (j judge) ran(pkg, file string) bool {
 
 // timers are those that wait for their time.
 func (j judge) timers() (all []Check) {
-	base := j.basePackages()
+	base := basePackages(j.Before)
 	for _, u := range j.Before.Timers {
 		if u.State != "enabled" || base[u.Package] && !u.Local {
 			continue

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"svc/assess"
 	"svc/backend/sliced"
 	"svc/tools/rehearsal/sites"
 )
@@ -80,14 +81,9 @@ func (j judge) furtherPages() (all []Check) {
 // siteNeedsData reports whether files of a site are not there yet, or what it
 // passes requests on to is not.
 func (j judge) siteNeedsData(r sites.Request) bool {
-	for _, w := range j.Before.WebServers {
-		for _, s := range w.Sites {
-			if sites.Plain(s.Name) == r.Name && (s.Root != "" && j.lacks(s.Root) || s.Proxy != "") {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.Before.Sites(), func(s assess.Site) bool {
+		return sites.Plain(s.Name) == r.Name && (s.Root != "" && j.lacks(s.Root) || s.Proxy != "")
+	})
 }
 
 // lacks reports whether a path is on the source and not on the target.
@@ -96,9 +92,6 @@ func (j judge) lacks(name string) bool { return j.OnSource(name) && !j.OnTarget(
 // webUnits are the services of web servers.
 var webUnits = []string{"apache2.service", "httpd.service", "nginx.service", "lighttpd.service", "caddy.service"}
 
-func (j judge) webLogs() (lines []string) {
-	for _, unit := range webUnits {
-		lines = append(lines, j.Target.Logs[unit]...)
-	}
-	return lines
+func (j judge) webLogs() []string {
+	return sliced.FlatMap(webUnits, func(unit string) []string { return j.Target.Logs[unit] })
 }

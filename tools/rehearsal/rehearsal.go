@@ -223,13 +223,11 @@ func (c *Check) ID() string { return c.Kind + " " + c.Subject }
 
 // errors are lines of the target's log that the source's copy had not.
 func (j judge) errors() []Line {
-	known, all := map[string]bool{}, []Line{}
+	known := map[string]bool{}
 	if j.Source != nil {
-		for _, l := range j.Source.Errors {
-			known[l.Text] = true
-		}
+		known = sliced.SetOf(j.Source.Errors, func(l Line) string { return l.Text })
 	}
-	return append(all, sliced.Filter(j.Target.Errors, func(l Line) bool { return !known[l.Text] })...)
+	return append([]Line{}, sliced.Filter(j.Target.Errors, func(l Line) bool { return !known[l.Text] })...)
 }
 
 // Passed reports whether the role came to its end, and nothing failed that was tried.

@@ -3,12 +3,15 @@
 package rehearse
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
+	"svc/assess"
 	"svc/assess/ask/compile"
 	"svc/backend/sliced"
+	"svc/tools/migration"
 	"svc/tools/rehearsal"
 )
 
@@ -20,21 +23,16 @@ type people struct {
 
 // on are the programs by their names on a machine.
 func (p people) on(now func(string) string) []compile.Program {
-	all := slices.Clone(p.programs)
-	for i := range all {
-		all[i].Path = now(all[i].Path)
-	}
-	return all
+	return sliced.Map(p.programs, func(one compile.Program) compile.Program {
+		one.Path = now(one.Path)
+		return one
+	})
 }
 
 // programNow is where the target has a file of the source.
 func (r *rehearsing) programNow(name string) string {
-	for _, row := range r.Plan.Configuration {
-		if row.From == name && row.To != "" {
-			return row.To
-		}
-	}
-	return name
+	row := sliced.First(r.Plan.Configuration, func(row migration.Config) bool { return row.From == name && row.To != "" })
+	return cmp.Or(row.To, name)
 }
 
 // findPrograms looks for people's programs: what cron and units of their own start, what of
@@ -45,30 +43,18 @@ func (r *rehearsing) findPrograms(ctx context.Context) {
 	if r.files == "" || r.level == rehearsal.Chroot {
 		return
 	}
-	named := sliced.Map(rehearsal.Jobs(r.Assessment), func(job rehearsal.Job) string { return job.Program })
-	for _, u := range r.Assessment.Services {
-		if u.Local {
-			named = append(named, r.unitPaths(u.Path)...)
-		}
-	}
-	for _, row := range r.Plan.Configuration {
-		if row.To != "" {
-			named = append(named, row.From)
-		}
-	}
-	folders := slices.Clone(compile.Places)
-	for _, u := range r.Assessment.Users {
-		if !u.System && strings.Count(u.Home, "/") > 1 {
-			folders = append(folders, u.Home)
-		}
-	}
-	for _, w := range r.Assessment.WebServers {
-		for _, s := range w.Sites {
-			if strings.Count(s.Root, "/") > 1 {
-				folders = append(folders, s.Root)
-			}
-		}
-	}
+	own := sliced.Filter(r.Assessment.Services, func(u assess.Unit) bool { return u.Local })
+	named := slices.Concat(
+		sliced.Map(rehearsal.Jobs(r.Assessment), func(job rehearsal.Job) string { return job.Program }),
+		sliced.FlatMap(own, func(u assess.Unit) []string { return r.unitPaths(u.Path) }),
+		sliced.FilterMap(r.Plan.Configuration, func(row migration.Config) (string, bool) { return row.From, row.To != "" }),
+	)
+	deep := func(folder string) bool { return strings.Count(folder, "/") > 1 }
+	folders := slices.Concat(
+		compile.Places,
+		sliced.FilterMap(r.Assessment.Users, func(u assess.User) (string, bool) { return u.Home, !u.System && deep(u.Home) }),
+		sliced.FilterMap(r.Assessment.Sites(), func(s assess.Site) (string, bool) { return s.Root, deep(s.Root) }),
+	)
 	if r.Plan.Files != nil {
 		for _, f := range r.Plan.Files.Nobody { // a file, or the folder of many
 			named, folders = append(named, f.Path), append(folders, f.Path)

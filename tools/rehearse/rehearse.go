@@ -438,10 +438,7 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 	} // one that was ended is asked nothing
 	if r.source != nil {
 		in.Source = r.source.observed
-		in.OwnSource = map[string]rehearsal.Own{}
-		for _, o := range r.source.own {
-			in.OwnSource[o.Name] = o
-		}
+		in.OwnSource = sliced.Index(r.source.own, func(o rehearsal.Own) (string, rehearsal.Own) { return o.Name, o })
 	}
 	d := rehearsal.New(in)
 	d.PlanDigest, d.Level, d.Base, d.Role, d.Remarks = r.PlanDigest, r.level, r.how, r.role, append(d.Remarks, r.remarked()...)
@@ -470,11 +467,10 @@ func (r *rehearsing) text(file string) string {
 }
 
 // unitPaths are paths that a unit file of the source names to be started.
-func (r *rehearsing) unitPaths(file string) (paths []string) {
-	for _, m := range started.FindAllStringSubmatch(r.text(file), -1) {
-		paths = append(paths, slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })...)
-	}
-	return paths
+func (r *rehearsing) unitPaths(file string) []string {
+	return sliced.FlatMap(started.FindAllStringSubmatch(r.text(file), -1), func(m []string) []string {
+		return slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })
+	})
 }
 
 // write puts what the rehearsal says into its folder.

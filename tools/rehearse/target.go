@@ -177,11 +177,7 @@ func (r *rehearsing) recommended(packages string) string {
 
 // quoted are names as words of a shell.
 func quoted(names []string) string {
-	words := make([]string, len(names))
-	for i, name := range names {
-		words[i] = visible.Word(name)
-	}
-	return strings.Join(words, " ")
+	return strings.Join(sliced.Map(names, visible.Word), " ")
 }
 
 // ofRole are the words by which a shell runs a script of the role.
@@ -208,12 +204,10 @@ func forget(parent string) error {
 	if err != nil {
 		return err
 	}
-	all := []fs.FileInfo{}
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			all = append(all, info)
-		}
-	}
+	all := sliced.FilterMap(entries, func(e fs.DirEntry) (fs.FileInfo, bool) {
+		info, err := e.Info()
+		return info, err == nil
+	})
 	slices.SortFunc(all, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for n, l := range all {
 		if n >= maxLayers || time.Since(l.ModTime()) > maxLayerAge {
@@ -568,7 +562,7 @@ func (r *rehearsing) script(ctx context.Context, m *booted, name, command string
 func (r *rehearsing) step(ctx context.Context, m *booted, name, command string, env []string, most time.Duration) rehearsal.Step {
 	got, err := m.Run(ctx, sandbox.Command{Words: slices.Concat([]string{"env"}, env, []string{"bash", "-c", command}), Time: most, Network: true, Session: true})
 	step := rehearsal.Step{Name: name, OK: err == nil && got.Status == 0, Status: got.Status, Output: []string{}}
-	for l := range strings.Lines(tail2(got.Text)) {
+	for l := range strings.Lines(string(got.Text[max(0, len(got.Text)-2000):])) {
 		if l = strings.TrimSpace(l); l != "" {
 			step.Output = append(step.Output, secret.Mask(visible.Text(l)))
 		}
@@ -580,8 +574,6 @@ func (r *rehearsing) step(ctx context.Context, m *booted, name, command string, 
 	r.steps = append(r.steps, step)
 	return step
 }
-
-func tail2(b []byte) string { return string(b[max(0, len(b)-2000):]) }
 
 // send puts a folder of svc's own into a machine.
 func (r *rehearsing) send(ctx context.Context, m *booted, dir string) error {

@@ -42,14 +42,10 @@ const (
 // Requests are the first pages of a machine's sites, each once.
 func Requests(a *assess.Assessment) (all []Request) {
 	seen := map[Request]bool{}
-	for _, w := range a.WebServers {
-		for _, s := range w.Sites {
-			for _, r := range of(s) {
-				if !seen[r] && len(all) < maxRequests {
-					seen[r] = true
-					all = append(all, r)
-				}
-			}
+	for _, r := range sliced.FlatMap(a.Sites(), of) {
+		if !seen[r] && len(all) < maxRequests {
+			seen[r] = true
+			all = append(all, r)
 		}
 	}
 	return all
