@@ -89,5 +89,8 @@ func (p *Page) Substitute(i int, rules []Rewording) {
 // Logs are where the lines of families keep the logs of services.
 var Logs = HomesOf("logs")
 
+// Authorities are where the lines of families keep the authorities that all programs trust, in one file.
+var Authorities = HomesOf("authorities")
+
 // LogPlaces are where Debian keeps the logs of services.
 var LogPlaces = Logs.Debian()

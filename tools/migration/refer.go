@@ -9,6 +9,7 @@ import (
 
 	"svc/assess"
 	"svc/backend/pkgversion"
+	"svc/backend/release"
 	"svc/backend/visible"
 	"svc/tools/convert"
 	"svc/tools/migration/naming"
@@ -43,6 +44,13 @@ func (p *Plan) refer(in Input, where naming.Places) {
 		r.Owners = in.Owners(naming.SystemPaths(slices.Concat(slices.Collect(maps.Values(texts)), slices.Collect(maps.Values(own)))))
 	}
 	r.Placed, p.names = p.placed(), r
+	if !sameLine(in) {
+		source, _ := release.Lookup(in.Assessment.Release)
+		ways := convert.Input{Source: source, Target: in.Target}
+		r.Homes = func(path string) string {
+			return convert.Authorities.Between(ways).Move(convert.Logs.Between(ways).Move(path))
+		}
+	}
 	for _, i := range slices.Sorted(maps.Keys(texts)) {
 		p.Mentions = append(p.Mentions, p.Configuration[i].refer(r, texts[i])...)
 	}

@@ -77,6 +77,9 @@ func (h places) relocated(canonical string, p *course.Course) ([]api.Relocation,
 	for _, name := range p.Names {
 		m.next = h.Target.Shipped(m.next, name, compared)
 	}
+	if len(p.Names) > 0 {
+		m.nextVersion = h.Target.Major(h.Target.Successor(p.Names[len(p.Names)-1]))
+	}
 	var rows []record.CuratedConfig
 	if h.Source.Foreign() || h.Target.Foreign() {
 		found := h.ofFamilies(m)
@@ -93,7 +96,6 @@ func (h places) relocated(canonical string, p *course.Course) ([]api.Relocation,
 	if !tells || len(p.Names) == 0 || p.Source.Name == "" {
 		return []api.Relocation{}, nil
 	}
-	m.nextVersion = h.Target.Major(h.Target.Successor(p.Names[len(p.Names)-1]))
 	return m.compare(p, append(m.curated(rows), h.ofFamilies(m)...)), nil
 }
 

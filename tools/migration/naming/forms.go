@@ -62,10 +62,11 @@ func quoted(before string) bool {
 	return strings.Count(before, `"`)%2 == 1 || strings.Count(before, "'")%2 == 1
 }
 
-// SystemPaths are the paths that texts name, below the folders of packages.
+// SystemPaths are the paths that texts name, below the folders of packages, and where those of
+// a family put pages' programs.
 func SystemPaths(texts []string) (all []string) {
 	for _, text := range texts {
-		all = append(all, sliced.Filter(Paths.FindAllString(text, -1), OfSystem)...)
+		all = append(all, sliced.Filter(Paths.FindAllString(text, -1), func(name string) bool { return OfSystem(name) || strings.HasPrefix(name, "/var/www/cgi-bin/") })...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -27,13 +27,14 @@ type Places struct {
 	units    map[string]api.Relocation
 	accounts map[string]api.Relocation // users
 	Groups   map[string]api.Relocation
-	Packages map[string]Row     // by the package's name
-	runs     map[[2]string]bool // packages with the accounts that are theirs
+	Packages map[string]Row      // by the package's name
+	programs map[string][]string // where the target has them, first the program, last what people call; by their paths
+	runs     map[[2]string]bool  // packages with the accounts that are theirs
 }
 
 // New are those of a plan's packages, by the relocations of their canonicals.
 func New(rows []Row, relocations map[string][]api.Relocation) Places {
-	p := Places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Row{}, map[[2]string]bool{}}
+	p := Places{map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]api.Relocation{}, map[string]Row{}, map[string][]string{}, map[[2]string]bool{}}
 	byKind := map[api.RelocationKind]map[string]api.Relocation{
 		api.RelocateFile: p.files, api.RelocateDir: p.dirs, api.RelocateService: p.units, api.RelocateUser: p.accounts, api.RelocateGroup: p.Groups,
 	}
@@ -48,6 +49,7 @@ func New(rows []Row, relocations map[string][]api.Relocation) Places {
 				p.runs[[2]string{row.Name, from}] = true
 			}
 			p.siblings(from, r)
+			p.ofProgram(from, r)
 		}
 	}
 	return p

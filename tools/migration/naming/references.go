@@ -3,6 +3,7 @@ package naming
 import (
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
+	"svc/backend/release"
 	"svc/backend/sliced"
 )
 
@@ -20,10 +22,14 @@ import (
 type References struct {
 	where    Places
 	versions []versionName
-	Owners   map[string]string // packages of the source, by the paths that texts name
-	Placed   map[string]string // where the plan brings files that go elsewhere
+	programs map[string]program       // by path, and by bare name
+	bare     *regexp.Regexp           // calls of these by their bare names
+	Homes    func(path string) string // where the target has what any text may name: logs of the system, its authorities
+	Owners   map[string]string        // packages of the source, by the paths that texts name
+	Placed   map[string]string        // where the plan brings files that go elsewhere
 	target   string
-	pkg      string // whose file is read, where it is one's
+	folders  []string // without files of the target's packages
+	pkg      string   // whose file is read, where it is one's
 }
 
 // Of reads the file of a package, which may name the account that its program runs as.
@@ -60,16 +66,19 @@ var (
 	called = lazyregexp.New(`\b(?:systemctl(?: +-[a-z-]+)* +[a-z-]+|service|invoke-rc\.d)(?: +--?[a-z-]+)* +([A-Za-z0-9_.@-]+(?: +[A-Za-z0-9_.@-]+)*)`)
 	words  = lazyregexp.New(`[^ ]+`)
 	digits = lazyregexp.New(`[0-9]+(?:\.[0-9]+)*`)
-	// isSocket are sockets by their names, which no file of a person's has: these follow the
-	// program that makes them.
-	isSocket = lazyregexp.New(`^/(?:var/)?(?:run|lib)/.*\.(?:sock|socket|ctl)$`)
+	// isSocket are sockets and files of process numbers by their names, which no file of a
+	// person's has: these follow the program that makes them.
+	isSocket = lazyregexp.New(`^/(?:var/)?(?:run|lib)/.*\.(?:sock|socket|ctl|pid)$`)
 	// runsAs are the settings of a unit that name accounts: systemd.exec(5), systemd.socket(5).
 	runsAs = lazyregexp.New(`^\s*(User|Group|SupplementaryGroups|SocketUser|SocketGroup)\s*=`)
 )
 
 // NewReferences knows the names of a plan.
 func NewReferences(rows []Row, where Places, target string) *References {
-	r := &References{where: where, target: target}
+	r := &References{where: where, target: target, programs: programsOf(where), Homes: func(path string) string { return path }}
+	r.bare = calledBare(r.programs)
+	is, _ := release.Lookup(target)
+	r.folders = lackedFolders[is.Family.Conventions().Line]
 	now, pkg := map[string]string{}, map[string]string{}
 	for _, row := range rows {
 		was := numbered.FindStringSubmatch(row.Name)
@@ -102,6 +111,13 @@ func NewReferences(rows []Row, where Places, target string) *References {
 // ownPlaces are folders of people and data: what they call a file there stays.
 var ownPlaces = []string{"/srv/", "/home/", "/root/", "/opt/", "/usr/local/", "/var/www/", "/var/backups/", "/mnt/", "/media/", "/data/", "/tmp/"}
 
+// lackedFolders are those of other families in which packages of a line have no files, by the
+// lists of files of their archives.
+var lackedFolders = map[release.Line][]string{
+	release.LineDebian: {"/usr/lib64/", "/var/www/cgi-bin/"},
+	release.LineEL:     {"/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib/cgi-bin/"},
+}
+
 // IsOwn reports whether a path is below a folder of people and data.
 func IsOwn(name string) bool {
 	return slices.ContainsFunc(ownPlaces, func(p string) bool { return strings.HasPrefix(name+"/", p) })
@@ -122,12 +138,12 @@ func Silent(n int, line string) bool {
 // Text carries the names in a text over; what is said of a line has its number.
 func (r *References) Text(text string) (now string, renamed, lost []Mention) {
 	lines := strings.Split(text, "\n")
-	lists := listsOfUnits(text)
+	lists, byShell := listsOfUnits(text), shell.MatchString(text)
 	for n, was := range lines {
 		if Silent(n, was) {
 			continue
 		}
-		l := &nameLine{r: r, text: was, number: n + 1, lists: lists}
+		l := &nameLine{r: r, text: was, number: n + 1, lists: lists, shell: byShell}
 		l.carry()
 		lines[n] = l.text
 		renamed, lost = append(renamed, l.renamed...), append(lost, l.lost...)
@@ -141,6 +157,7 @@ type nameLine struct {
 	text          string
 	number        int
 	lists         map[string]bool // variables of the text whose words are units
+	shell         bool            // which runs the text
 	renamed, lost []Mention
 }
 
@@ -151,8 +168,9 @@ func (l *nameLine) say(was, now, because string) {
 	}
 }
 
-// carry replaces paths first, then units, accounts, and what else has a version.
+// carry replaces programs and paths first, then units, accounts, and what else has a version.
 func (l *nameLine) carry() {
+	l.programs()
 	l.text = Paths.ReplaceAllStringFunc(l.text, func(name string) string {
 		to, why, gone := l.r.path(name)
 		switch {
@@ -261,10 +279,19 @@ func (r *References) unit(name string) string {
 // it lacks.
 func (r *References) path(name string) (to, why, lost string) {
 	if IsOwn(name) {
-		return name, "", ""
+		return name, "", r.lacked(name)
 	}
 	if placed := r.Placed[name]; placed != "" {
 		return placed, "", ""
+	}
+	if home := r.Homes(name); home != name {
+		return home, "", ""
+	}
+	if to, ok := r.programs[name]; ok {
+		return to.command, "", ""
+	}
+	if _, to, ok := r.where.File(name); ok && OfSystem(name) && OfSystem(to) {
+		return to, "", ""
 	}
 	if strings.HasPrefix(name, "/etc/") {
 		if moved, to, ok := r.where.File(name); ok && to != "" && (moved.Action == api.ActionCopy || moved.Action == api.ActionConvert) {
@@ -295,7 +322,20 @@ func (r *References) path(name string) (to, why, lost string) {
 	case r.where.Gone(pkg) && len(row.Targets) == 0:
 		return name, "", fmt.Sprintf("It is of the package %s, which has no counterpart in %s.", pkg, r.target)
 	}
-	return sameVersion(name, row), ", by its package " + pkg, ""
+	return sameVersion(name, row), ", by its package " + pkg, r.lacked(name)
+}
+
+// lacked says of a file of a package that the target has it elsewhere, since none of its
+// packages has files in such a folder.
+func (r *References) lacked(name string) string {
+	pkg := r.Owners[name]
+	row := r.where.Packages[pkg]
+	for _, dir := range r.folders {
+		if strings.HasPrefix(name, dir) && row.Sure && len(row.Targets) > 0 {
+			return fmt.Sprintf("It is of the package %s, and packages of %s have nothing in %s: look where %s has it.", pkg, r.target, path.Clean(dir), strings.Join(row.Targets, ", "))
+		}
+	}
+	return ""
 }
 
 // elsewhere says of a folder that the target has what stands in it in others.
