@@ -108,7 +108,7 @@ func (c *Config) readable(in Input) (string, bool) {
 
 // refer carries the names in one file over, and gives what it can't.
 func (c *Config) refer(r *naming.References, text string) []naming.Mention {
-	now, renamed, lost := r.Of(c.Package).Text(text)
+	now, renamed, lost := r.Of(c.Package, c.From).Text(text)
 	if to := r.OfUnit(c.To); to != c.To {
 		c.To = to
 		c.converts()

@@ -106,10 +106,12 @@ func (p Places) Account(name string) string {
 }
 
 // Group is what the target calls a group: by a relocation of its own, else as the
-// user of its name is called.
+// user of its name is called, or the group of that one.
 func (p Places) Group(name string) string {
-	if r, ok := p.Groups[name]; ok && r.To != nil && name != "root" {
-		return *r.To
+	for _, named := range []string{name, p.Account(name)} {
+		if r, ok := p.Groups[named]; ok && r.To != nil && name != "root" {
+			return *r.To
+		}
 	}
 	return p.Account(name)
 }

@@ -32,10 +32,14 @@ type References struct {
 	pkg      string   // whose file is read, where it is one's
 }
 
-// Of reads the file of a package, which may name the account that its program runs as.
-func (r *References) Of(pkg string) *References {
+// Of reads the file of a package, which may name the account that its program runs as: that
+// of a person is of the package by whose name its folder is called.
+func (r *References) Of(pkg, file string) *References {
 	own := *r
 	own.pkg = pkg
+	if below, ok := strings.CutPrefix(file, "/etc/"); ok && pkg == "" {
+		own.pkg, _, _ = strings.Cut(below, "/")
+	}
 	return &own
 }
 

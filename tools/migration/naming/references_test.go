@@ -84,7 +84,7 @@ func TestAccountsOfCommandsAreTheTargets(t *testing.T) {
 		"w": {{Kind: api.RelocateUser, From: "apache", To: new("www-data")}, {Kind: api.RelocateGroup, From: "apache", To: new("www-data")}},
 		"c": {{Kind: api.RelocateUser, From: "squid", To: new("proxy")}, {Kind: api.RelocateGroup, From: "squid", To: new("proxy")}},
 	})
-	r := NewReferences(nil, where, "debian-13").Of("cache")
+	r := NewReferences(nil, where, "debian-13").Of("cache", "")
 	for was, want := range map[string]string{
 		"chown -R apache:apache /srv/apache":                            "chown -R www-data:www-data /srv/apache",
 		"chown apache /a; chown squid.root b":                           "chown www-data /a; chown proxy.root b",
@@ -239,5 +239,23 @@ func TestProgramsApartAreRead(t *testing.T) {
 	got := Programs(&assess.Assessment{Apart: []string{"/opt/a/bin/b"}}, 1<<20, nil)
 	if len(got) != 1 || got[0] != "/opt/a/bin/b" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestAPersonsFileBelowAPackagesFolderNamesItsAccount: and the group of an account that the
+// target calls otherwise.
+func TestAPersonsFileBelowAPackagesFolderNamesItsAccount(t *testing.T) {
+	where := New([]Row{{Name: "tunnel", Canonical: "t"}}, map[string][]api.Relocation{"t": {
+		{Kind: api.RelocateUser, From: "tunnel", To: new("nobody")}, {Kind: api.RelocateGroup, From: "nobody", To: new("nogroup")},
+	}})
+	r := NewReferences(nil, where, "debian-13")
+	for file, want := range map[string]string{
+		"/etc/tunnel/server/office.conf": "user nobody\ngroup nogroup",
+		"/etc/other/office.conf":         "user tunnel\ngroup tunnel",
+		"/srv/tunnel/office.conf":        "user tunnel\ngroup tunnel",
+	} {
+		if now, _, _ := r.Of("", file).Text("user tunnel\ngroup tunnel"); now != want {
+			t.Errorf("%s: %q", file, now)
+		}
 	}
 }
