@@ -46,7 +46,7 @@ func (c *Config) comes(in Input, r *naming.References) []naming.Mention {
 	if r == nil || !ok || c.Old || c.Link != "" || len(text) > maxReferring || !isText(text) {
 		return nil
 	}
-	_, renamed, lost := r.Of(c.Package).Text(text)
+	_, renamed, lost := r.Of(c.Package, c.From).Text(text)
 	return naming.In(c.Place, append(renamed, lost...))
 }
 
