@@ -49,7 +49,8 @@ func programsOf(where Places) map[string]program {
 // inPATH reports whether a program is called by its bare name.
 func inPATH(name string) bool { return strings.HasSuffix(path.Dir(name), "bin") }
 
-// calledBare are the calls of these programs by their bare names, in a shell's line.
+// calledBare are the calls of these programs by their bare names, in a shell's line, with no more of
+// what follows than tells them: an argument may be a secret.
 func calledBare(programs map[string]program) *regexp.Regexp {
 	var names []string
 	for name := range programs {
@@ -61,7 +62,7 @@ func calledBare(programs map[string]program) *regexp.Regexp {
 		return nil
 	}
 	slices.Sort(names)
-	return regexp.MustCompile(`(?:^|[|;&({\x60!])\s*(?:(?:then|do|else|if|while|until|exec|sudo|nice|time|!|(?:command|type|which)(?: +-[vV])?)\s+)*((` + strings.Join(names, "|") + `)(?: +[^\s=|)(][^\s|)(]*|\s*(?:;|$|\|\||&&|[<>])))`)
+	return regexp.MustCompile(`(?:^|[|;&({\x60!])\s*(?:(?:then|do|else|if|while|until|exec|sudo|nice|time|!|(?:command|type|which)(?: +-[vV])?)\s+)*((` + strings.Join(names, "|") + `)(?: +[^\s=|)(]|\s*(?:;|$|\|\||&&|[<>])))`)
 }
 
 // programs are those that run, those that a shell calls by their names, and at last those
