@@ -144,12 +144,9 @@ const maxCompletions = 100
 // questions.
 func complete(env *tool.Env) func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	return func(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-		values := []string{}
-		for _, v := range known(ctx, env, req.Params) {
-			if strings.HasPrefix(strings.ToLower(v), strings.ToLower(req.Params.Argument.Value)) {
-				values = append(values, v)
-			}
-		}
+		values := append([]string{}, sliced.Filter(known(ctx, env, req.Params), func(v string) bool {
+			return strings.HasPrefix(strings.ToLower(v), strings.ToLower(req.Params.Argument.Value))
+		})...)
 		most := min(len(values), maxCompletions)
 		return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: values[:most], Total: len(values), HasMore: most < len(values)}}, nil
 	}

@@ -19,6 +19,7 @@ import (
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/help"
 	"svc/tools"
+	"svc/tools/tool"
 )
 
 // The scripts of the shells ask `svc completion words -- WORD…` what may stand for
@@ -231,9 +232,6 @@ func versionWords(engine string) []string {
 }
 
 // toolWords are the tools of agents.
-func toolWords() (words []string) {
-	for _, t := range tools.All() {
-		words = append(words, t.Name)
-	}
-	return words
+func toolWords() []string {
+	return sliced.Map(tools.All(), func(t tool.Tool) string { return t.Name })
 }

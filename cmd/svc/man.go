@@ -9,6 +9,7 @@ import (
 
 	"github.com/peterbourgon/ff/v3/ffcli"
 
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/help"
 	"svc/cmd/svc/program"
@@ -35,11 +36,7 @@ func (p commands) manualCommand() *ffcli.Command {
 
 // withSubcommands are a command and all below it.
 func withSubcommands(c *ffcli.Command) []*ffcli.Command {
-	all := []*ffcli.Command{c}
-	for _, sub := range c.Subcommands {
-		all = append(all, withSubcommands(sub)...)
-	}
-	return all
+	return append([]*ffcli.Command{c}, sliced.FlatMap(c.Subcommands, withSubcommands)...)
 }
 
 // manName is what man calls the page of a command: svc-db-plan.
@@ -61,9 +58,7 @@ func (t *manText) see(c *ffcli.Command) {
 	if i := strings.LastIndexByte(manName(c), '-'); i > 0 && help.Words(c) != "svc" {
 		names = append(names, strings.ReplaceAll(help.Words(c)[:strings.LastIndexByte(help.Words(c), ' ')], " ", "-"))
 	}
-	for _, sub := range c.Subcommands {
-		names = append(names, manName(sub))
-	}
+	names = append(names, sliced.Map(c.Subcommands, manName)...)
 	for i, name := range names {
 		if names[i] = ".BR " + roff(name) + " (1)"; i < len(names)-1 {
 			names[i] += " ,"

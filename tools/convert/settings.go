@@ -9,6 +9,7 @@ import (
 	"svc/assess/hazards"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 )
 
@@ -23,10 +24,7 @@ var (
 func sets(rows map[string][]string) map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for program, names := range rows {
-		all[program] = map[string]bool{}
-		for _, name := range names {
-			all[program][Fold(name)] = true
-		}
+		all[program] = sliced.SetOf(names, Fold)
 	}
 	return all
 }

@@ -43,12 +43,10 @@ func (p Place) String() string { return p.Engine + " " + string(p.Version) }
 
 // Neighbours are the engines that edges of an engine lead to.
 func Neighbours(r api.UpgradeEdgesResponse) []string {
-	var engines []string
-	for _, e := range r.Edges {
-		if engine, _ := aim(r.Engine, e.To); engine != r.Engine {
-			engines = append(engines, engine)
-		}
-	}
+	engines := sliced.FilterMap(r.Edges, func(e api.UpgradeEdge) (string, bool) {
+		engine, _ := aim(r.Engine, e.To)
+		return engine, engine != r.Engine
+	})
 	slices.Sort(engines)
 	return slices.Compact(engines)
 }
@@ -135,12 +133,9 @@ func (o Offer) effort() int {
 // Offers lists what a release offers of an engine, the nearest at hand first,
 // and of these the newest.
 func (g Graph) Offers(engine string, r release.Release) []Offer {
-	all := []Offer{}
-	for _, o := range g.record[engine].Offers {
-		if o.Release == r.Slug || o.Release == line(r) || o.Release == "*" {
-			all = append(all, Offer{Place{engine, Version(o.Version)}, o.How, o.Package, o.Source})
-		}
-	}
+	all := append([]Offer{}, sliced.FilterMap(g.record[engine].Offers, func(o api.EngineOffer) (Offer, bool) {
+		return Offer{Place{engine, Version(o.Version)}, o.How, o.Package, o.Source}, slices.Contains([]string{r.Slug, line(r), "*"}, o.Release)
+	})...)
 	slices.SortStableFunc(all, func(a, b Offer) int {
 		if c := slices.Index(hows, a.How) - slices.Index(hows, b.How); c != 0 {
 			return c

@@ -165,10 +165,8 @@ func (g Graph) allowed(engine string, offline bool) func(Place) []Step {
 // keep adds a trail to those of a place, unless one there covers it, and drops
 // those that it covers.
 func keep(best map[Place][]trail, at Place, t trail) bool {
-	for _, o := range best[at] {
-		if o.cost.covers(t.cost) {
-			return false
-		}
+	if slices.ContainsFunc(best[at], func(o trail) bool { return o.cost.covers(t.cost) }) {
+		return false
 	}
 	best[at] = append(slices.DeleteFunc(best[at], func(o trail) bool { return t.cost.covers(o.cost) }), t)
 	return true
@@ -240,16 +238,11 @@ type Barrier struct {
 // Barriers are the ways between two versions that do not work, though one might
 // think so. Where the source is offline, those that need it to run are among them.
 func (g Graph) Barriers(from, to Place, m Move) []Barrier {
-	var all []Barrier
-	for _, b := range g.record[from.Engine].Barriers {
-		if from.Version.within(b.From) && slices.Contains(g.reach(from, b.To), to) {
-			all = append(all, Barrier{from, to, b.Method, b.Why, b.Instead, b.Source})
-		}
-	}
-	for _, s := range g.steps(from) {
-		if m.Offline && s.State == "running" && s.To == to {
-			all = append(all, Barrier{from, to, s.Method, "it needs the source running, and source_offline says that it is stopped and stays so", "the source started for the time of it", s.Source})
-		}
-	}
-	return all
+	known := sliced.FilterMap(g.record[from.Engine].Barriers, func(b api.UpgradeBarrier) (Barrier, bool) {
+		return Barrier{from, to, b.Method, b.Why, b.Instead, b.Source}, from.Version.within(b.From) && slices.Contains(g.reach(from, b.To), to)
+	})
+	return append(known, sliced.FilterMap(g.steps(from), func(s Step) (Barrier, bool) {
+		const why, instead = "it needs the source running, and source_offline says that it is stopped and stays so", "the source started for the time of it"
+		return Barrier{from, to, s.Method, why, instead, s.Source}, m.Offline && s.State == "running" && s.To == to
+	})...)
 }

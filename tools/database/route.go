@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // Route is the answer to how a database gets from a version to a version, or to
@@ -80,12 +81,8 @@ func (g Graph) route(from Place, offers, further []Offer, m Move) Route {
 
 // unreached says why there is no path at all, and what can be reached instead.
 func (g Graph) unreached(from, to Place) Barrier {
-	near, reached := []string{}, g.search(from, Place{Engine: to.Engine}, Move{})
-	for _, s := range g.Series(to.Engine) {
-		if len(reached[Place{to.Engine, s}]) > 0 {
-			near = append(near, string(s))
-		}
-	}
+	reached := g.search(from, Place{Engine: to.Engine}, Move{})
+	near := sliced.FilterMap(g.Series(to.Engine), func(s Version) (string, bool) { return string(s), len(reached[Place{to.Engine, s}]) > 0 })
 	instead := "nothing that is on record: ask the engine's own project"
 	if len(near) > 0 {
 		instead = fmt.Sprintf("a target that offers %s %s", to.Engine, strings.Join(near, ", "))

@@ -16,6 +16,7 @@ import (
 	"svc/assess/host"
 	"svc/backend/api"
 	"svc/backend/client"
+	"svc/backend/sliced"
 	"svc/tools/database"
 	"svc/tools/job"
 	"svc/tools/machine"
@@ -115,11 +116,9 @@ func (d *databases) plan(ctx context.Context) (PlanResult, error) {
 			Libc: libc(d.Assessment.Packages), Packages: d.Assessment.Packages, Translations: translations,
 		}))
 	}
-	for _, s := range d.Assessment.Sources {
-		if strings.HasPrefix(s.What, "databases.") && s.State != assess.SourceOK && s.State != assess.SourceAbsent {
-			r.Sources = append(r.Sources, s)
-		}
-	}
+	r.Sources = append(r.Sources, sliced.Filter(d.Assessment.Sources, func(s assess.Source) bool {
+		return strings.HasPrefix(s.What, "databases.") && s.State != assess.SourceOK && s.State != assess.SourceAbsent
+	})...)
 	return r, nil
 }
 
@@ -138,12 +137,10 @@ func placeOf(db assess.Database) datadir.Source {
 // graph asks what is on record of the engines that are there.
 func (d *databases) graph(ctx context.Context, found []assess.Database) (database.Graph, error) {
 	known := []string{"postgresql", "mysql", "mariadb", "mongodb", "redis", "valkey", "openldap", "sqlite"}
-	engines := []string{}
-	for _, db := range found {
-		if e := database.EngineOf(db.Engine); slices.Contains(known, e) {
-			engines = append(engines, e)
-		}
-	}
+	engines := sliced.FilterMap(found, func(db assess.Database) (string, bool) {
+		e := database.EngineOf(db.Engine)
+		return e, slices.Contains(known, e)
+	})
 	return engineGraph(ctx, d.Client, engines...)
 }
 

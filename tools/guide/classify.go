@@ -243,14 +243,8 @@ func stem(w string) string {
 }
 
 // stop are words that say nothing of what is asked.
-var stop = func() map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(`a an the and or of to in on at is are was were be been it its this that these those i my me we our us you your he she they them their
-		do does did done for from by as so just please svc hi hello thank ok am s t m re ve d ll will would could should shall may might can`) {
-		set[w] = true
-	}
-	return set
-}()
+var stop = sliced.Set(strings.Fields(`a an the and or of to in on at is are was were be been it its this that these those i my me we our us you your he she they them their
+	do does did done for from by as so just please svc hi hello thank ok am s t m re ve d ll will would could should shall may might can`))
 
 // sensesOf reads lines of a sense and the words that have it.
 func sensesOf(text string) map[string][]string {

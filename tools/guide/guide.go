@@ -64,13 +64,8 @@ func Passages() []Passage { return loaded().passages }
 
 // Topics are the names of the guide's sections: what a question about one of them is
 // answered by, whatever its words are.
-func Topics() (topics []string) {
-	for _, p := range Passages() {
-		if p.Title != p.ID {
-			topics = append(topics, p.ID)
-		}
-	}
-	return topics
+func Topics() []string {
+	return sliced.FilterMap(Passages(), func(p Passage) (string, bool) { return p.ID, p.Title != p.ID })
 }
 
 // guide is the parsed text and what searching needs of it.

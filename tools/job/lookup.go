@@ -77,12 +77,8 @@ func (j *Job) translate(ctx context.Context, in *migration.Input) error {
 
 // Canonicals are the distinct canonicals of resolutions, sorted.
 func Canonicals(resolutions []api.Resolution) []string {
-	all := []string{}
-	for _, r := range resolutions {
-		if r.Canonical != nil {
-			all = append(all, *r.Canonical)
-		}
-	}
+	known := sliced.Filter(resolutions, func(r api.Resolution) bool { return r.Canonical != nil })
+	all := sliced.Map(known, func(r api.Resolution) string { return *r.Canonical })
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -16,6 +16,7 @@ import (
 
 	"maragu.dev/gomponents"
 
+	"svc/backend/sliced"
 	"svc/backend/visible"
 )
 
@@ -118,12 +119,7 @@ func Flag(name own) Node { return gomponents.Attr(string(name)) }
 
 // Class names the classes of an element; those that are empty are none.
 func Class[T ~string](names ...T) Node {
-	var all []string
-	for _, name := range names {
-		if name != "" {
-			all = append(all, string(name))
-		}
-	}
+	all := sliced.FilterMap(names, func(name T) (string, bool) { return string(name), name != "" })
 	return gomponents.Attr("class", strings.Join(all, " "))
 }
 

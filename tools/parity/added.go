@@ -61,12 +61,10 @@ type additions struct {
 // added names what the migrated machine has, and neither the source nor the plan
 // nor its own packages account for. What follows from another addition is told
 // with that one. accounts counts what its packages account for, by dimension.
-func (v verification) added() (checks []Check, accounts map[string]int) {
+func (v verification) added() (checks []Check, _ map[string]int) {
 	a := additions{v, v.planFiles(), map[string]bool{}}
-	known, accounts, explained := map[[2]string]bool{}, map[string]int{}, maps.Clone(accounted)
-	for _, s := range slices.Concat(inventory(v.Before, v.running), guarded(v.Before)) {
-		known[s.key()] = true
-	}
+	known := sliced.SetOf(slices.Concat(inventory(v.Before, v.running), guarded(v.Before)), func(s subject) [2]string { return s.key() })
+	accounts, explained := map[string]int{}, maps.Clone(accounted)
 	if v.Before.Programs == nil {
 		delete(explained, Programs)
 	}

@@ -27,32 +27,26 @@ func row(m *move.Move, member machine.Member, bytes int64, licensed bool) fleet.
 	line := fleet.Machine{
 		Name: member.Name, Place: member.Place, Source: m.Assessment.Release, Fingerprint: m.Assessment.Fingerprint,
 		Packages: m.Plan.Sum.Total, Questions: len(undecided), Unknown: m.Plan.Sum.Unknown,
-		Inhibitors: short(tool.Headlines(m.Plan.Inhibitors)), Findings: []fleet.Finding{}, Databases: []string{}, DependsOn: []string{},
+		Inhibitors: short(tool.Headlines(m.Plan.Inhibitors)), Databases: []string{}, DependsOn: []string{},
 		DataBytes: bytes, Licensed: licensed,
 	}
 	stops := sliced.SetOf(m.Plan.Inhibitors, func(f assess.Finding) string { return f.Key })
-	for _, f := range short(tool.Headlines(slices.Concat(m.Plan.Findings, m.Assessment.Findings))) {
-		if !stops[f.Key] {
-			line.Findings = append(line.Findings, f)
-		}
-	}
+	line.Findings = slices.DeleteFunc(short(tool.Headlines(slices.Concat(m.Plan.Findings, m.Assessment.Findings))), func(f fleet.Finding) bool { return stops[f.Key] })
 	line.Manual = sliced.Count(m.Plan.Configuration, func(c migration.Config) bool {
 		return c.Action == migration.Manual
 	})
-	for _, db := range m.Assessment.Databases {
-		line.Databases = append(line.Databases, strings.TrimSpace(db.Engine+" "+cmp.Or(db.DataVersion, db.Version)))
-	}
+	line.Databases = append(line.Databases, sliced.Map(m.Assessment.Databases, func(db assess.Database) string {
+		return strings.TrimSpace(db.Engine + " " + cmp.Or(db.DataVersion, db.Version))
+	})...)
 	slices.Sort(line.Databases)
 	line.Databases = slices.Compact(line.Databases)
 	return line
 }
 
 func short(headlines []tool.Headline) []fleet.Finding {
-	all := []fleet.Finding{}
-	for _, h := range headlines {
-		all = append(all, fleet.Finding{Key: h.Key, Severity: h.Severity, Title: h.Title, Summary: h.Summary})
-	}
-	return all
+	return append([]fleet.Finding{}, sliced.Map(headlines, func(h tool.Headline) fleet.Finding {
+		return fleet.Finding{Key: h.Key, Severity: h.Severity, Title: h.Title, Summary: h.Summary}
+	})...)
 }
 
 // features are digests of what a machine is compared by with others: the names of

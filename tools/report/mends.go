@@ -24,11 +24,7 @@ func mends(p *migration.Plan, due func(assess.Remediation) bool) (all []Mend) {
 			if !due(r) || slices.ContainsFunc(all, func(m Mend) bool { return m.Command == r.Text }) {
 				continue
 			}
-			m := Mend{Title: f.Title, Command: r.Text}
-			for _, e := range f.Evidence {
-				m.files = append(m.files, e.Path)
-			}
-			all = append(all, m)
+			all = append(all, Mend{f.Title, r.Text, sliced.Map(f.Evidence, func(e assess.Evidence) string { return e.Path })})
 		}
 	}
 	return all

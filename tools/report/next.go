@@ -295,13 +295,9 @@ func outgrown(p *migration.Plan, a *assess.Assessment, name string) string {
 
 // brings are the packages that a person brings: chosen ones that no counterpart is known of.
 func brings(p *migration.Plan) []string {
-	names := []string{}
-	for _, r := range p.Packages {
-		if r.Chosen() && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib" {
-			names = append(names, r.Name)
-		}
-	}
-	return names
+	return sliced.FilterMap(p.Packages, func(r migration.Package) (string, bool) {
+		return r.Name, r.Chosen() && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib"
+	})
 }
 
 // unknown are packages that a person brings.
@@ -360,10 +356,7 @@ func secrets(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 // owners gives rsync's option for the owner and group of a file that the target calls
 // otherwise: by a name that it has not, it would keep their numbers.
 func owners(a *assess.Assessment) func(migration.Config) string {
-	was := map[string]assess.ConfigFile{}
-	for _, f := range a.Configuration {
-		was[f.Path] = f
-	}
+	was := sliced.Index(a.Configuration, func(f assess.ConfigFile) (string, assess.ConfigFile) { return f.Path, f })
 	return func(c migration.Config) string {
 		if f, ok := was[c.From]; !ok || c.Owner == "" || c.Group == "" || f.Owner == c.Owner && f.Group == c.Group {
 			return ""
@@ -468,12 +461,9 @@ func told(f assess.Finding) string {
 
 // names are the lines that say what the target calls otherwise.
 func names(p *migration.Plan, _ *assess.Assessment) (Step, bool) {
-	var lines []string
-	for _, m := range p.Mentions {
-		if m.Now == "" {
-			lines = append(lines, fmt.Sprintf("- %s, line %d, names %s. %s", visible.Name(m.Path), m.Line, visible.Name(m.Name), visible.Text(m.Why)))
-		}
-	}
+	lines := sliced.FilterMap(p.Mentions, func(m naming.Mention) (string, bool) {
+		return fmt.Sprintf("- %s, line %d, names %s. %s", visible.Name(m.Path), m.Line, visible.Name(m.Name), visible.Text(m.Why)), m.Now == ""
+	})
 	return Step{Title: "Look at lines that name what the target lacks", Why: strings.Join(lines, "\n")}, len(lines) > 0
 }
 
@@ -547,14 +537,10 @@ func Exports(p *migration.Plan) []Export {
 
 // images are those of containers that no registry has.
 func images(p *migration.Plan) []Export {
-	var names []string
-	if p.Files != nil {
-		for _, n := range p.Files.Noticed {
-			if n.Kind == ledger.Image {
-				names = append(names, n.Path)
-			}
-		}
+	if p.Files == nil {
+		return nil
 	}
+	names := sliced.FilterMap(p.Files.Noticed, func(n ledger.Notice) (string, bool) { return n.Path, n.Kind == ledger.Image })
 	if names == nil {
 		return nil
 	}

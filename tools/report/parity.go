@@ -128,20 +128,15 @@ type count struct {
 }
 
 // counts are those of a section's sum that are not nothing, what needs a look first.
-func (s section) counts() (all []count) {
-	for _, c := range []count{
+func (s section) counts() []count {
+	return sliced.Filter([]count{
 		{parity.Differs, s.Differs, "differ"},
 		{parity.Manual, s.Manual, "left to a person"},
 		{parity.Unknown, s.Unknown, "not checkable"},
 		{parity.Accepted, s.Accepted, "accepted"},
 		{parity.Planned, s.Planned, "planned"},
 		{parity.Match, s.Match, "match"},
-	} {
-		if c.n > 0 {
-			all = append(all, c)
-		}
-	}
-	return all
+	}, func(c count) bool { return c.n > 0 })
 }
 
 func (c *checks) node() page.Node {

@@ -146,21 +146,13 @@ func render(c content, p *migration.Plan, a *assess.Assessment, d *exposure.Docu
 	c.Findings = append(c.Findings, sliced.Filter(append(append([]assess.Finding{}, p.Findings...), a.Findings...), func(f assess.Finding) bool { return !f.Inhibitor })...)
 	c.Findings = merged(c.Findings)
 	bySeverity(c.Findings)
-	for _, row := range ledger.Rows {
-		if p.Files != nil {
-			c.FileRows = append(c.FileRows, fileRow{row, p.Files.Rows[row]})
-		}
+	if p.Files != nil {
+		c.FileRows = sliced.Map(ledger.Rows, func(row ledger.Row) fileRow { return fileRow{row, p.Files.Rows[row]} })
 	}
-	for _, r := range p.Packages {
-		if r.Chosen() && !r.Install && (r.Relation == api.RelationUnknown || r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) || len(r.Targets) > 0 && r.Confidence < migration.Sure) {
-			c.Questions = append(c.Questions, r)
-		}
-	}
-	for _, s := range p.Services {
-		if s.Apply {
-			c.Applied++
-		}
-	}
+	c.Questions = sliced.Filter(p.Packages, func(r migration.Package) bool {
+		return r.Chosen() && !r.Install && (r.Relation == api.RelationUnknown || r.Relation == api.RelationRemoved && r.Role != string(api.RoleLib) || len(r.Targets) > 0 && r.Confidence < migration.Sure)
+	})
+	c.Applied = sliced.Count(p.Services, func(s migration.Service) bool { return s.Apply })
 	c.Unread = append(c.Unread, sliced.Filter(a.Sources, func(s assess.Source) bool {
 		return s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt
 	})...)

@@ -112,12 +112,7 @@ func viewRunning(w *program.View, r *assess.Running) {
 	if r == nil {
 		return
 	}
-	failed := []string{}
-	for _, u := range r.Units {
-		if u.State == "failed" {
-			failed = append(failed, u.Name)
-		}
-	}
+	failed := sliced.FilterMap(r.Units, func(u assess.RunningUnit) (string, bool) { return u.Name, u.State == "failed" })
 	w.Title("Running")
 	w.Table([][]string{
 		{"kernel", r.Kernel},
@@ -162,12 +157,9 @@ func viewFindings(w *program.View, findings []assess.Finding) {
 
 // ViewSources says what could not be read; what is just not there is normal.
 func ViewSources(w *program.View, sources []assess.Source) {
-	var rows [][]string
-	for _, s := range sources {
-		if s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt {
-			rows = append(rows, []string{string(s.State), s.What, s.Detail})
-		}
-	}
+	rows := sliced.FilterMap(sources, func(s assess.Source) ([]string, bool) {
+		return []string{string(s.State), s.What, s.Detail}, s.State == assess.SourceUnreadable || s.State == assess.SourceCorrupt
+	})
 	if len(rows) > 0 {
 		w.Title("Not looked at")
 		w.Table(rows)

@@ -59,12 +59,7 @@ func viewDataPlan(w *program.View, r dataplan.PlanResult) {
 	w.Line("%s to %s: %s move, %s in %s", r.Source, r.Target, assess.Plural(r.Sum.Items, "place"), data.Size(r.Sum.Bytes), assess.Plural(int(r.Sum.Files), "file"))
 	w.Line("Copying takes %s, of which services are down for %s; the target needs %s.", data.About(r.Sum.CopySeconds), data.About(r.Sum.DowntimeSeconds), data.Size(r.Sum.SpaceBytes))
 	viewHeadlines(w, "Inhibitors", r.Inhibitors)
-	w.Title("Written to %s", r.Out)
-	rows := [][]string{}
-	for _, a := range r.Artifacts {
-		rows = append(rows, []string{a.SHA256[:12], a.Path})
-	}
-	w.Table(append(rows, []string{"", assess.Plural(r.Scripts, "script") + " of places and databases"}))
+	viewWritten(w, r.Out, r.Artifacts, assess.Plural(r.Scripts, "script")+" of places and databases")
 	w.Line("Nothing was executed. Next: read README.txt.")
 }
 

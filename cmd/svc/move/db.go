@@ -110,13 +110,8 @@ func options(d *database.Plan) []string {
 }
 
 // stated are the facts of a kind.
-func stated(d *database.Plan, key string) (all []string) {
-	for _, f := range d.Data.Facts {
-		if f.Key == key {
-			all = append(all, f.Value)
-		}
-	}
-	return all
+func stated(d *database.Plan, key string) []string {
+	return sliced.FilterMap(d.Data.Facts, func(f datadir.Fact) (string, bool) { return f.Value, f.Key == key })
 }
 
 func counts(list []datadir.Count) string {

@@ -20,6 +20,7 @@ import (
 	"svc/cmd/svc/many"
 	"svc/cmd/svc/program"
 	"svc/tools/cvescan"
+	"svc/tools/evidence"
 	"svc/tools/fleet/folder"
 	"svc/tools/move"
 	"svc/tools/readiness"
@@ -127,16 +128,18 @@ func viewMigration(w *program.View, r move.Result) {
 		w.Title("Nothing was written: this was a preflight. %s", r.Cost)
 		return
 	}
-	w.Title("Written to %s", r.Out)
-	rows := [][]string{}
-	for _, a := range r.Artifacts {
-		rows = append(rows, []string{a.SHA256[:12], a.Path})
-	}
-	w.Table(append(rows, []string{"", fmt.Sprintf("role/ (%s)", assess.Plural(r.RoleFiles, "file"))}))
+	viewWritten(w, r.Out, r.Artifacts, fmt.Sprintf("role/ (%s)", assess.Plural(r.RoleFiles, "file")))
 	if r.SeatClaimed {
 		w.Line("A licence seat was claimed for the machine; repeating this costs nothing.")
 	}
 	w.Line("Next: %s/NEXT.md has the steps in their order; report.html says why.", r.Out)
+}
+
+// viewWritten shows the documents in a folder, and what is there beside them.
+func viewWritten(w *program.View, out string, documents []evidence.Artifact, beside string) {
+	w.Title("Written to %s", out)
+	rows := sliced.Map(documents, func(a evidence.Artifact) []string { return []string{a.SHA256[:12], a.Path} })
+	w.Table(append(rows, []string{"", beside}))
 }
 
 // viewFiles shows what everything on the disk belongs to.

@@ -15,6 +15,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/api/attest"
 	"svc/backend/client"
+	"svc/backend/sliced"
 	"svc/cmd/svc/exit"
 	"svc/cmd/svc/program"
 	"svc/tools/artifact"
@@ -109,12 +110,9 @@ func (p Commands) attestVerify(c attestCheck) error {
 func (a attested) view(w *program.View) {
 	w.Line("the signature is good: %s", a.PredicateType)
 	w.Line("signed by %s", a.SignedBy)
-	rows := [][]string{}
-	for _, f := range a.Files {
-		if f.State != artifact.Same {
-			rows = append(rows, []string{f.State, f.Name})
-		}
-	}
+	rows := sliced.FilterMap(a.Files, func(f artifact.FileState) ([]string, bool) {
+		return []string{f.State, f.Name}, f.State != artifact.Same
+	})
 	w.Table(rows)
 	if len(a.Files) == 0 {
 		w.Line("The files were not looked at.")

@@ -11,6 +11,7 @@ import (
 	"github.com/peterbourgon/ff/v3/ffcli"
 
 	"svc/assess"
+	"svc/backend/api"
 	"svc/backend/index"
 	"svc/backend/index/build"
 	"svc/backend/index/eval"
@@ -94,10 +95,7 @@ func (p Commands) indexAsk() *ffcli.Command {
 		}
 		answer, err := ix.Become(args[0], args[2], args[1])
 		return p.Answer(answer, err, func(w *program.View) {
-			names := make([]string, 0, len(answer.Packages))
-			for _, t := range answer.Packages {
-				names = append(names, strings.TrimSpace(t.Name+" "+t.Version))
-			}
+			names := sliced.Map(answer.Packages, func(t api.TargetPackage) string { return strings.TrimSpace(t.Name + " " + t.Version) })
 			if answer.Canonical == "" {
 				w.Line("%s: nothing is known of such a package of %s", args[2], args[0])
 				return
@@ -113,10 +111,7 @@ func (p Commands) indexAsk() *ffcli.Command {
 func (p Commands) printStats(s *build.Stats) error {
 	return p.Print(s, func(w *program.View) {
 		w.Line("index %s, %d bytes", s.IndexVersion, s.Bytes)
-		rows := [][]string{}
-		for _, release := range slices.Sorted(maps.Keys(s.Packages)) {
-			rows = append(rows, []string{release, assess.Plural(s.Packages[release], "package")})
-		}
+		rows := sliced.Map(slices.Sorted(maps.Keys(s.Packages)), func(release string) []string { return []string{release, assess.Plural(s.Packages[release], "package")} })
 		rows = append(rows, sliced.Map(slices.Sorted(maps.Keys(s.Trails)), func(hop string) []string { return []string{hop, assess.Plural(s.Trails[hop], "trail")} })...)
 		w.Table(rows)
 	})

@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -144,10 +145,7 @@ func xtWords(line string) (words []string, ok bool) {
 // Nftables carries a ruleset over to Debian's place of it. What EL's unit does
 // around the file, Debian's file does itself: it begins with an empty ruleset.
 func Nftables(in convert.Input) (r convert.Result) {
-	there := map[string]bool{}
-	for _, f := range in.Files {
-		there[f.Path] = true
-	}
+	there := sliced.SetOf(in.Files, func(f convert.File) string { return f.Path })
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		for i := range p.Lines {

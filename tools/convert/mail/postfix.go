@@ -59,10 +59,7 @@ func Postfix(in convert.Input) (r convert.Result) {
 }
 
 func postfixMain(s convert.Settings, p *convert.Page) {
-	used := map[string]bool{}
-	for _, m := range postfixUse.FindAllStringSubmatch(p.Text(), -1) {
-		used[m[1]] = true
-	}
+	used := sliced.SetOf(postfixUse.FindAllStringSubmatch(p.Text(), -1), func(m []string) string { return m[1] })
 	for i := range p.Active() {
 		name, _, _ := s.Setting(p.Lines[i])
 		_, isGone := s.Gone(name)

@@ -1,9 +1,9 @@
 package system
 
 import (
-	"slices"
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -64,16 +64,13 @@ func sssdProgram(section string) string {
 
 // sssdServiceList leaves out services that SSSD has no more.
 func sssdServiceList(p *convert.Page, i int, value string) {
-	words := strings.Split(value, ",")
-	kept := slices.DeleteFunc(words, func(w string) bool { return !convert.Lists("sssd-services", strings.TrimSpace(w)) })
-	for n, w := range kept {
-		kept[n] = strings.TrimSpace(w)
-	}
+	words := sliced.Map(strings.Split(value, ","), strings.TrimSpace)
+	kept := sliced.Filter(words, func(w string) bool { return convert.Lists("sssd-services", w) })
 	if len(kept) == 0 {
 		p.Drop(i, "SSSD 2.10 starts its parts by sockets.")
 		return
 	}
-	if len(kept) < strings.Count(value, ",")+1 {
+	if len(kept) < len(words) {
 		p.Replace(i, "services = "+strings.Join(kept, ", "), "SSSD 2.10 has the others no more, or starts them by sockets.")
 	}
 }

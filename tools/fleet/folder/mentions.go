@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"svc/backend/sliced"
 	"svc/tools/fleet"
 )
 
@@ -47,12 +48,7 @@ func (m *Mentions) Take(r *fleet.Read) error {
 
 // Return gives machines those of their mentions that are names of one of them.
 func (m *Mentions) Return(read []fleet.Read) error {
-	names := map[uint64]bool{}
-	for _, r := range read {
-		for _, name := range r.Names {
-			names[name] = true
-		}
-	}
+	names := sliced.Set(sliced.FlatMap(read, func(r fleet.Read) []uint64 { return r.Names }))
 	for i := range read {
 		p := m.parts[read[i].Machine.Name]
 		b := make([]byte, p.bytes)
