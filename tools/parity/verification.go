@@ -6,6 +6,7 @@ import (
 	"svc/assess"
 	"svc/assess/ask"
 	"svc/assess/baseline"
+	"svc/backend/sliced"
 	"svc/tools/migration"
 )
 
@@ -68,10 +69,5 @@ type outcome struct {
 
 // unitFile is where a unit of the source stood.
 func (v verification) unitFile(name string) []assess.Evidence {
-	for _, u := range slices.Concat(v.Before.Services, v.Before.Timers) {
-		if u.Name == name {
-			return in(u.Path)
-		}
-	}
-	return nil
+	return in(sliced.First(slices.Concat(v.Before.Services, v.Before.Timers), func(u assess.Unit) bool { return u.Name == name }).Path)
 }

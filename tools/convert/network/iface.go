@@ -52,12 +52,7 @@ func (i *iface) all(keys ...string) []option {
 
 // first is the first option with a key; without one it is empty.
 func (i *iface) first(key string) option {
-	for _, o := range i.options {
-		if o.key == key {
-			return o
-		}
-	}
-	return option{}
+	return sliced.First(i.options, func(o option) bool { return o.key == key })
 }
 
 // of are the options with a key that are of IP version 4 or 6.

@@ -3,6 +3,7 @@ package network
 import (
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -31,12 +32,7 @@ type part struct {
 
 // interfaceNamed is the interface of a name, or nil.
 func (w *wiring) interfaceNamed(name string) *iface {
-	for _, i := range w.ifaces {
-		if i.name == name {
-			return i
-		}
-	}
-	return nil
+	return sliced.First(w.ifaces, func(i *iface) bool { return i.name == name })
 }
 
 // described is the interface of a name, which need not have been there: a name

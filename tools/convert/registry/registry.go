@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/pkgversion"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/tools/convert"
 	"svc/tools/convert/database"
 	"svc/tools/convert/firewall"
@@ -152,12 +153,7 @@ func withPHP(in convert.Input) bool {
 
 // Takes is the name of the converter that takes a file in a move, or empty.
 func Takes(in convert.Input, name string) string {
-	for _, c := range registry {
-		if c.takesFile(name) && c.comes(in) && c.goes(in) {
-			return c.name
-		}
-	}
-	return ""
+	return sliced.First(registry, func(c converter) bool { return c.takesFile(name) && c.comes(in) && c.goes(in) }).name
 }
 
 // goes reports whether a converter knows the way of a move.
