@@ -96,6 +96,8 @@ type Item struct {
 	Warnings        []string      `json:"warnings"`
 	Alternatives    []Alternative `json:"alternatives"`
 	RollBack        string        `json:"roll_back"`
+
+	configuration convert.Dump // that comes with its dump
 }
 
 // Alternative is another way to move a place.
@@ -179,7 +181,7 @@ func (p *Plan) add(in PlanInput, place Place) {
 		Path: place.Path, RawPath: place.RawPath, Names: place.Names, RawNames: raw(place.Names), Kind: place.Kind, What: place.What, Name: place.Name, Version: place.Version, Files: place.Files + place.Folders + place.Links + place.Others, Bytes: place.Bytes,
 		Excludes: []string{}, Warnings: warnings(place), Alternatives: []Alternative{},
 	}
-	item.Target = in.home(place)
+	item.Target, item.configuration = in.home(place), convert.Dumped(in.move(), place.What)
 	way := wayOf(place)
 	item.Method, item.Why, item.Unsafe = way.method, way.why, way.unsafe
 	item.Readers = readers(place)
@@ -214,12 +216,17 @@ func (p *Plan) add(in PlanInput, place Place) {
 // home is where the target has a place of the source, as the converters say in the
 // configuration of its program; none where that is here, or where another place goes.
 func (in PlanInput) home(place Place) string {
-	source, _ := release.Lookup(in.Discovery.Release)
-	to := convert.HomesOf(place.What).Between(convert.Input{Source: source, Target: in.Target}).Move(place.Path)
+	to := convert.HomesOf(place.What).Between(in.move()).Move(place.Path)
 	if to == place.Path || slices.ContainsFunc(in.Discovery.Places, func(p Place) bool { return p.Path == to }) {
 		return ""
 	}
 	return to
+}
+
+// move is the way between the releases, as converters know it.
+func (in PlanInput) move() convert.Input {
+	source, _ := release.Lookup(in.Discovery.Release)
+	return convert.Input{Source: source, Target: in.Target}
 }
 
 // Moves reports whether data are carried to the target.

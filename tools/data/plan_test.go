@@ -303,6 +303,27 @@ func TestWhatStaysHasNoWarnings(t *testing.T) {
 	is.Equal(len(item(t, p, "/srv/a").Warnings), 1)
 }
 
+// TestConfigurationComesWithADump where the target keeps it elsewhere: its script has the hooks.
+func TestConfigurationComesWithADump(t *testing.T) {
+	is := is.New(t)
+	script := func(source string) (script, readme string) {
+		to, _ := release.Lookup("debian-13")
+		p := NewPlan(PlanInput{Discovery: &Discovery{Release: source, Places: []Place{{Path: "/var/lib/ldap", Name: "dc=a", Kind: Database, What: "slapd"}}}, Target: to, Rate: 1})
+		files, err := Render(p)
+		is.NoErr(err)
+		return string(files[item(t, p, "/var/lib/ldap").Script]), string(files["README.txt"])
+	}
+	of, said := script("centos-7")
+	for _, words := range []string{"CONFIG_FROM='/etc/openldap/slapd.d' CONFIG_TO='/etc/ldap/slapd.d' PLACES=(", "SETTINGS=(DIRECTORY DATABASE CONFIG_FROM)", "\nconfigure() {"} {
+		is.True(strings.Contains(of, words))
+	}
+	is.True(strings.Contains(said, "its configuration in \"/etc/openldap/slapd.d\" comes with it"))
+	of, said = script("debian-12")
+	is.True(!strings.Contains(of, "CONFIG_FROM"))
+	is.True(!strings.Contains(of, "\nconfigure() {"))
+	is.True(!strings.Contains(said, "comes with it"))
+}
+
 // TestHooksOfEngines: what dump.sh asks an engine's script for, by these names, comes in pairs.
 func TestHooksOfEngines(t *testing.T) {
 	is := is.New(t)
@@ -313,10 +334,11 @@ func TestHooksOfEngines(t *testing.T) {
 		b, err := scripts.ReadFile(name)
 		is.NoErr(err)
 		takes[name] = strings.Contains(string(b), "\nsettings() ")
-		if settles := strings.Contains(string(b), "\nsettle() "); takes[name] != settles {
+		if settles := strings.Contains(string(b), "\nsettle() ") || strings.Contains(string(b), "\nconfigure() "); takes[name] != settles {
 			t.Errorf("%s takes settings: %v, and settles them: %v", name, takes[name], settles)
 		}
 	}
 	is.True(takes["scripts/engines/postgresql.sh"])
 	is.True(!takes["scripts/engines/slapd.sh"])
+	is.True(takes["scripts/engines/slapd-config.sh"])
 }

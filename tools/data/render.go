@@ -110,13 +110,23 @@ func snapshotScript(v Volume) string {
 
 // settingsOf are what the scripts of a database begin with.
 func settingsOf(i *Item, more string) string {
-	return "# shellcheck disable=SC2034,SC1003\nDIRECTORY=" + visible.Word(i.Path) + " DATABASE=" + visible.Word(i.Name) + " SETTINGS=(DIRECTORY DATABASE)\n" + fmt.Sprintf(more, strings.TrimSuffix(path.Base(i.Script), ".sh"))
+	settings, with := "DIRECTORY DATABASE", ""
+	if d := i.configuration; d.From != "" {
+		settings += " CONFIG_FROM"
+		with = " CONFIG_FROM=" + visible.Word(d.From) + " CONFIG_TO=" + visible.Word(d.To) + " " + strings.TrimSuffix(array("PLACES", sliced.Map(d.Names, func(place [2]string) string { return place[0] + "=" + place[1] })), "\n")
+	}
+	return "# shellcheck disable=SC2034,SC1003\nDIRECTORY=" + visible.Word(i.Path) + " DATABASE=" + visible.Word(i.Name) + with + " SETTINGS=(" + settings + ")\n" + fmt.Sprintf(more, strings.TrimSuffix(path.Base(i.Script), ".sh"))
 }
 
 // dumpScript is the dump, load and checks of a database, by the tools of its
 // engine, which must run on both sides.
 func dumpScript(i *Item) ([]byte, error) {
-	return joined(settingsOf(i, "DUMP=${DUMP:-./%s.dump}\nSTATE=$DUMP\n"), "engines/dump-head", "engines/remote", "engines/"+cmp.Or(replicating[i.What], i.What), "engines/dump")
+	engine := "engines/" + cmp.Or(replicating[i.What], i.What)
+	parts := []string{"engines/dump-head", "engines/remote", engine}
+	if i.configuration.From != "" {
+		parts = append(parts, engine+"-config")
+	}
+	return joined(settingsOf(i, "DUMP=${DUMP:-./%s.dump}\nSTATE=$DUMP\n"), append(parts, "engines/dump")...)
 }
 
 // replicationScript is what makes the target follow a database, and take over.
@@ -207,6 +217,9 @@ func (i *Item) describe(b *strings.Builder) {
 	fmt.Fprintf(b, "%-14s %q%s (%s %q, %s)\n  %s\n", i.Method, i.Path, at, i.Kind, strings.TrimSpace(i.What+" "+i.Version), Size(i.Bytes), i.Why)
 	if i.Script != "" {
 		fmt.Fprintf(b, "  in %s\n", i.Script)
+	}
+	if d := i.configuration; d.From != "" {
+		fmt.Fprintf(b, "  its configuration in %q comes with it, written for the target, to %q, and is loaded first\n", d.From, d.To)
 	}
 	for _, w := range i.Warnings {
 		fmt.Fprintf(b, "  ! %s\n", w)

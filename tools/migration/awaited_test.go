@@ -41,6 +41,28 @@ func TestWhatConfigurationWritesTo(t *testing.T) {
 	is.Equal(p.Folders, []Folder{{Path: "/var/spool/known", Mode: "0700", Owner: "p", Group: "p"}, {Path: "/var/spool/print", Mode: "1777", Owner: "root", Group: "lp"}})
 }
 
+// TestConfigurationThatComesWithADump is in no other step, and what its dump writes for the
+// target is mended.
+func TestConfigurationThatComesWithADump(t *testing.T) {
+	is := is.New(t)
+	const file = "/etc/openldap/slapd.d/cn=config/olcDatabase={2}hdb.ldif"
+	in := server(t, "centos-7", "debian-13", "openldap-servers", "2.4")
+	in.Relocations = map[string][]api.Relocation{"c": {{From: "/etc/openldap/slapd.d", To: ptr("/etc/ldap/slapd.d"), Kind: api.RelocateDir, Action: api.ActionManual, Note: "By slapadd."}}}
+	in.Assessment.Configuration = []assess.ConfigFile{{Path: file, State: assess.ConfigUnowned, Mode: "0600", Owner: "ldap", Group: "ldap", Secret: true}}
+	mended := func() (c Config, f assess.Finding) {
+		p := New(in)
+		return p.Configuration[0], told(p, []assess.Finding{{Severity: assess.High, Evidence: []assess.Evidence{{Path: file}}, Remediations: []assess.Remediation{{Type: "command", BeforeData: true}}}})[0]
+	}
+	c, f := mended() // of no database is a dump
+	is.Equal([]any{c.Action, c.Reason, f.Severity}, []any{Manual, "By slapadd.", assess.High})
+	in.Assessment.Databases = []assess.Database{{Engine: "slapd", Directory: "/var/lib/ldap"}}
+	c, f = mended()
+	is.Equal([]any{c.Action, c.Reason, c.Place, f.Severity, len(f.Remediations)}, []any{LeftOut, ComesWithDump, "", assess.Info, 0})
+	in.IncludeSecrets = true
+	c, _ = mended()
+	is.Equal([]any{c.Action, c.To}, []any{LeftOut, ""})
+}
+
 // TestASecretThatStaysBehind goes where it would with the role, by a person: where its form is
 // another one, as with the role, and its lines are told that name what the target calls otherwise.
 func TestASecretThatStaysBehind(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/backend/sliced"
+	"svc/tools/convert"
 	"svc/tools/migration/edits"
 	"svc/tools/migration/naming"
 )
@@ -27,6 +28,15 @@ var handled = []struct{ path, reason string }{
 	{"/etc/localtime", "The time zone is set by its name."},
 	{"/etc/timezone", "The time zone is set by its name."},
 	{"/etc/hostname", "The host name is set by itself."},
+}
+
+// ComesWithDump is why configuration stays that a database's dump brings.
+const ComesWithDump = "It comes with the dump of its databases, written for the target, and is loaded before them."
+
+// withDump reports whether a file comes with the dump of one of the machine's databases.
+func (in Input) withDump(file string) bool {
+	way := convert.Input{Source: in.inits().Source, Target: in.Target}
+	return slices.ContainsFunc(in.Assessment.Databases, func(d assess.Database) bool { return convert.WithDump(way, d.Engine, file) })
 }
 
 // machineReason is why a file stays that holds for one machine alone.
@@ -124,6 +134,8 @@ func stays(in Input, where naming.Places, f assess.ConfigFile) (Action, string) 
 		return Manual, "Its name is no UTF-8, so no role can name it."
 	case f.Machine:
 		return LeftOut, machineReason
+	case in.withDump(f.Path):
+		return LeftOut, ComesWithDump
 	case in.inits().ByHand(f.Path) != "":
 		return Manual, in.inits().ByHand(f.Path)
 	case f.State == assess.ConfigUnreadable:

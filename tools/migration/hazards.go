@@ -18,23 +18,24 @@ func troubles(in Input, p *Plan, places naming.Places) []assess.Finding {
 	return judge.Hazards(in.Hazards, in.Machine, &in.Target)
 }
 
-// told are troubles as a plan tells them: what a converter, a merge or a step of the plan
-// mends, line by line, is only told.
+// told are troubles as a plan tells them: what a converter, a merge, a dump or a step of the
+// plan mends, line by line, is only told.
 func told(p *Plan, all []assess.Finding) []assess.Finding {
 	for i := range all {
 		if f := &all[i]; p.mended(*f) {
 			f.Severity, f.Inhibitor, f.Remediations = assess.Info, false, nil
-			f.Summary = "It is mended: what takes the place of these lines on the target does without, as the plan's changes say. Without that: " + f.Summary
+			f.Summary = "It is mended: what takes the place of these lines on the target does without, as the plan's changes say, or the dump has it written. Without that: " + f.Summary
 		}
 	}
 	return all
 }
 
 // mended reports whether each line that a finding names is changed in what the role
-// brings, or by a step after the data. Where it names a file whole, its place is the
+// brings, by a step after the data, or with a dump. Where it names a file whole, its place is the
 // trouble: another place mends that, of all of its lines.
 func (p *Plan) mended(f assess.Finding) bool {
 	placed := map[string]bool{}
+	commands := slices.ContainsFunc(f.Remediations, func(r assess.Remediation) bool { return r.BeforeData }) // which a dump's load does
 	for _, e := range f.Evidence {
 		placed[e.Path] = placed[e.Path] || e.Line == 0
 	}
@@ -43,7 +44,7 @@ func (p *Plan) mended(f assess.Finding) bool {
 			return false
 		}
 		return !slices.ContainsFunc(p.Configuration, func(c Config) bool {
-			return c.From == e.Path && c.Action == Convert && (c.changes(e.Line) || placed[e.Path] && c.To != "" && c.To != c.From)
+			return c.From == e.Path && (c.Reason == ComesWithDump && commands || c.Action == Convert && (c.changes(e.Line) || placed[e.Path] && c.To != "" && c.To != c.From))
 		})
 	})
 }

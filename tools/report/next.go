@@ -492,6 +492,9 @@ func data(p *migration.Plan, a *assess.Assessment) (Step, bool) {
 		Commands: []string{"bash 05-accounts.sh && bash 10-check.sh && bash 20-first-copy.sh", "bash 30-before.sh && bash 40-copy.sh && bash 50-after.sh", "for d in databases/*.sh; do [ ! -e \"$d\" ] || { bash \"$d\" dump && bash \"$d\" load && { ! grep -q '^accounts()' \"$d\" || bash \"$d\" accounts; } && bash \"$d\" check; } || break; done"},
 		Down:     "what serves or needs data: sites, databases, queues, homes, programs below /opt, /srv and /usr/local.",
 	}
+	if slices.ContainsFunc(p.Configuration, func(c migration.Config) bool { return c.Reason == migration.ComesWithDump }) {
+		s.Why += " The configuration of slapd (cn=config) comes with the dump of its databases: slapcat -n 0 on the source, written for the target's slapd, and slapadd -n 0 before they are loaded."
+	}
 	s.Commands = append(BeforeDatabases(p, a), s.Commands...)
 	for _, f := range p.Findings {
 		if f.Key == "units.wait-for-data" {

@@ -79,6 +79,16 @@ func TestStepsAreInTheirOrder(t *testing.T) {
 	}
 }
 
+// TestConfigurationComesWithItsDump, and the step that moves data says so.
+func TestConfigurationComesWithItsDump(t *testing.T) {
+	is := is.New(t)
+	p := &migration.Plan{Configuration: []migration.Config{{From: "/etc/openldap/slapd.d/cn=config.ldif", Action: migration.LeftOut, Reason: migration.ComesWithDump}}}
+	s, _ := data(p, &assess.Assessment{})
+	is.True(strings.Contains(s.Why, "slapadd -n 0 before they are loaded"))
+	s, _ = data(&migration.Plan{}, &assess.Assessment{})
+	is.True(!strings.Contains(s.Why, "slapadd"))
+}
+
 // TestClustersAreMadeBeforeTheirDumps where the target calls clusters by a name.
 func TestClustersAreMadeBeforeTheirDumps(t *testing.T) {
 	is := is.New(t)

@@ -46,6 +46,7 @@ func TestDumps(t *testing.T) {
 	p.openldap()
 
 	p.copies("redis")
+	p.openldapOfEL() // it makes another machine of the source
 	p.old = w.Path("valkey-old")
 	w.Hold(`. .ci/e2e/pair.sh
 		old=$work/valkey-old new=$work/new
@@ -181,6 +182,30 @@ func (p *pair) openldap() {
 	p.is.Equal(p.in(0, p.new, "stat", "-c", "%U", "/var/lib/ldap/data.mdb").Line(), "openldap") // the files are the engine's own
 }
 
+// openldapOfEL moves a directory of a machine that is laid out as EL's: its cn=config, with
+// backends that slapd 2.6 has no more, comes with the dump, and is loaded first.
+func (p *pair) openldapOfEL() {
+	p.Shell(0, `mv "$1/etc/ldap" "$1/etc/openldap"; ln -s openldap "$1/etc/ldap"; ln -s /usr/lib/ldap "$1/usr/lib64/openldap"
+		printf 'ID="centos"\nVERSION_ID="7"\n' >"$1/usr/lib/os-release"
+		chroot "$1" sh -ec 'install -d -o openldap /srv/people
+			slapcat -n 0 -o ldif-wrap=no | awk "BEGIN { RS = \"\"; ORS = \"\n\n\" } !/^dn: olcDatabase=[{]2/" |
+				sed "s/[}]mdb/}hdb/; s/olcMdbConfig/olcHdbConfig/; s/back_mdb/back_hdb/; /^olcDbMaxSize/d; s|/usr/lib/ldap|/usr/lib64/openldap|; s|/var/run/slapd|/var/run/openldap|; s|/var/lib/ldap|/srv/people|; s/dc=nodomain/dc=example/
+					s/^olcDbIndex: objectClass eq/&\nolcDbCacheSize: 1000/" >/el.ldif
+			rm -r /etc/openldap/slapd.d
+			install -d -o openldap /etc/openldap/slapd.d
+			runuser -u openldap -- slapadd -F /etc/openldap/slapd.d -n 0 </el.ldif'`, p.old)
+	p.feed(p.old, "dn: dc=example\nobjectClass: domain\ndc: example\n\ndn: cn=Zoë,dc=example\nobjectClass: person\ncn: Zoë\nsn: Z\n", "runuser -u openldap -- slapadd -b dc=example")
+	p.SVC(0, "data", "plan", "--root", p.old, "--target", "debian-13", "--out", p.Path("of-el"), "--source-offline", "--confirm")
+	p.Shell(0, `shellcheck "$1"/databases/*.sh; rm -r "$2/plan"; cp -a "$1" "$2/plan"`, p.Path("of-el"), p.new)
+	p.moves("people")
+	config := p.in(0, p.new, "slapcat", "-n", "0").Out
+	for words, has := range map[string]bool{"olcModulePath: /usr/lib/ldap\n": true, "olcPidFile: /run/slapd/slapd.pid\n": true, "olcDatabase: {1}mdb\n": true, "olcDbDirectory: /srv/people\n": true, "olcSuffix: dc=example\n": true, "olcDbMaxSize: 10737418240\n": true, "hdb": false, "olcDbCacheSize": false, "dc=nodomain": false} {
+		p.is.Equal(strings.Contains(config, words), has)
+	}
+	p.is.Equal(p.in(0, p.new, "stat", "-c", "%U %a", "/etc/ldap/slapd.d").Line(), "openldap 750")
+	p.in(0, p.new, "test", "-e", "/etc/ldap/slapd.d.before-the-move/cn=config.ldif") // its own is kept
+}
+
 // fillKeys and sumKeys are in Lua: keys of three kinds, and a count with a digest of all.
 const (
 	fillKeys = `for i = 1, 5000 do redis.call('set', 'key:' .. i, 'ü' .. i) redis.call('zadd', 'z' .. i % 7, i, i) redis.call('xadd', 's', i .. '-1', 'f', i) end`
@@ -201,7 +226,7 @@ func (p *pair) keys(root, engine string, scripts ...string) (answer string) {
 	stop := p.Start("chroot", root, "runuser", "-u", engine, "--", engine+"-server", "--port", "0", "--unixsocket", "/tmp/redis", "--dir", "/var/lib/"+engine, "--appendonly", "yes")
 	defer stop()
 	client := []string{"redis-cli", "-s", "/tmp/redis"}
-	p.Until("chroot", append([]string{root}, append(client, "get", "loaded")...)...)
+	p.Until("chroot", root, "sh", "-c", "redis-cli -s /tmp/redis ping | grep -qx PONG") // not while it loads
 	for _, script := range scripts {
 		answer = p.in(0, root, append(client, "eval", script, "0")...).Line()
 	}

@@ -10,10 +10,11 @@ run() {
 		sha256sum <"$DUMP" >"$DUMP.sha256"
 		;;
 	load)
-		[ "$(sha256sum <"$DUMP")" = "$(cat -- "$DUMP.sha256")" ] || die "$DUMP is not what was dumped. Nothing was loaded."
+		[ "$(sha256sum <"$DUMP")" = "$(cat -- "$DUMP.sha256" || echo none)" ] || die "$DUMP is not what was dumped. Nothing was loaded."
+		[ ! -s "$DUMP.settings" ] || ! declare -F configure >/dev/null || configure <"$DUMP.settings" || die "The target's engine does not take the source's configuration, as said above, and has its own. Nothing was loaded."
 		empty || die "The target's engine holds databases already, or does not answer. Nothing was loaded."
 		load <"$DUMP" || die "Not all of it was loaded: drop the target's databases before you try again."
-		[ ! -s "$DUMP.settings" ] || settle <"$DUMP.settings" || die "All is loaded, but not all of the server's settings, as said above."
+		[ ! -s "$DUMP.settings" ] || ! declare -F settle >/dev/null || settle <"$DUMP.settings" || die "All is loaded, but not all of the server's settings, as said above."
 		;;
 	accounts)
 		declare -F accounts >/dev/null || die "The accounts of this engine come with its dump: there is nothing to do."

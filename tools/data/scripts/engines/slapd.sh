@@ -1,5 +1,5 @@
-# The target's slapd must be configured for the same suffix. It is stopped while its
-# database is loaded. There may be several: DATABASE is the suffix of this one.
+# The target's slapd must be configured for the same suffix, where its configuration does not
+# come with the dump. It is stopped while its database is loaded. There may be several: DATABASE is the suffix of this one.
 # shellcheck disable=SC2046 # conf_options gives words
 dump() { slapcat $(conf_options) ${DATABASE:+-b "$DATABASE"} -o ldif-wrap=no; }
 
@@ -45,19 +45,32 @@ folder() {
 	'
 }
 
-load() {
-	local account at runs=
+# account_of_slapd: as which it runs.
+account_of_slapd() {
+	local account
 	for account in openldap ldap; do ! id -u "$account" >/dev/null 2>&1 || break; done
+	printf '%s' "$account"
+}
+
+runs="" # slapd, but for our work
+# pause, resume: stop it, and start it again where it ran.
+pause() {
+	command -v systemctl >/dev/null && systemctl is-active --quiet slapd 2>/dev/null || return 0
+	runs=yes
+	systemctl stop slapd
+}
+resume() { [ -z "$runs" ] || systemctl start slapd; }
+
+load() {
+	local account at
+	account=$(account_of_slapd)
 	at=$(folder)
-	if command -v systemctl >/dev/null && systemctl is-active --quiet slapd 2>/dev/null; then
-		runs=yes
-		systemctl stop slapd
-	fi
+	pause
 	# The installation's own entries are in the way of the source's.
 	[ -z "$at" ] || [ ! -e "$at/data.mdb" ] || mv -- "$at/data.mdb" "$at/data.mdb.before"
 	# shellcheck disable=SC2046 # conf_options gives words
 	runuser -u "$account" -- slapadd $(conf_options) -q ${DATABASE:+-b "$DATABASE"} || return
-	[ -z "$runs" ] || systemctl start slapd
+	resume
 }
 
 # count: how many entries there are, and the digest of all that they say.
