@@ -1,7 +1,10 @@
 package naming
 
 import (
+	"slices"
 	"testing"
+
+	"github.com/matryer/is"
 
 	"svc/backend/api"
 )
@@ -78,4 +81,21 @@ func TestFilesInFoldersThatTheTargetLacksAreTold(t *testing.T) {
 	if now != text || len(renamed) != 0 || len(lost) != 2 || lost[0].Line != 1 || lost[1].Why != "It is of the package web, and packages of debian-13 have nothing in /usr/lib64: look where web2, web2-data has it." {
 		t.Errorf("%q, %v, %v", now, renamed, lost)
 	}
+}
+
+func TestModulesGoWhereTheTargetsPythonLooks(t *testing.T) {
+	rows := renamedRows("python3.11", "python3", "lang7.4", "lang8.4")
+	on := func(target string, there ...string) (went []string) {
+		for _, m := range NewReferences(rows, New(rows, nil), target).Versioned("3.9.21", "3.13.5", func(path string) bool { return slices.Contains(there, path) }) {
+			went = append(went, m.Name+" "+m.Now)
+		}
+		return went
+	}
+	const local = "/usr/local/lib/"
+	is := is.New(t)
+	is.Equal(on("debian-13", local+"python3.9", local+"python3.9/site-packages", local+"python3.11", local+"lang7.4"), []string{
+		local + "lang7.4 " + local + "lang8.4", local + "python3.11 " + local + "python3.13", local + "python3.9/site-packages " + local + "python3.13/dist-packages",
+	})
+	is.Equal(on("almalinux-10", local+"python3.9", local+"python3.9/site-packages"), []string{local + "python3.9 " + local + "python3.13"})
+	is.Equal(on("debian-13"), nil)
 }

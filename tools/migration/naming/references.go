@@ -28,8 +28,8 @@ type References struct {
 	Owners   map[string]string        // packages of the source, by the paths that texts name
 	Placed   map[string]string        // where the plan brings files that go elsewhere
 	target   string
-	folders  []string // without files of the target's packages
-	pkg      string   // whose file is read, where it is one's
+	line     release.Line // of the target
+	pkg      string       // whose file is read, where it is one's
 }
 
 // Of reads the file of a package, which may name the account that its program runs as: that
@@ -82,7 +82,7 @@ func NewReferences(rows []Row, where Places, target string) *References {
 	r := &References{where: where, target: target, programs: programsOf(where), Homes: func(path string) string { return path }}
 	r.bare = calledBare(r.programs)
 	is, _ := release.Lookup(target)
-	r.folders = lackedFolders[is.Family.Conventions().Line]
+	r.line = is.Family.Conventions().Line
 	now, pkg := map[string]string{}, map[string]string{}
 	for _, row := range rows {
 		was := numbered.FindStringSubmatch(row.Name)
@@ -334,7 +334,7 @@ func (r *References) path(name string) (to, why, lost string) {
 func (r *References) lacked(name string) string {
 	pkg := r.Owners[name]
 	row := r.where.Packages[pkg]
-	for _, dir := range r.folders {
+	for _, dir := range lackedFolders[r.line] {
 		if strings.HasPrefix(name, dir) && row.Sure && len(row.Targets) > 0 {
 			return fmt.Sprintf("It is of the package %s, and packages of %s have nothing in %s: look where %s has it.", pkg, r.target, path.Clean(dir), strings.Join(row.Targets, ", "))
 		}
@@ -384,13 +384,27 @@ func (r *References) OfUnit(to string) string {
 	return "/etc/systemd/system/" + now + ".d/" + file
 }
 
-// Versioned are those of people's own software for one version of what runs it: that
-// of the target does not look there.
-func (r *References) Versioned(exists func(path string) bool) (all []Mention) {
+// Versioned are those of people's own software for one version of what runs it, which that of
+// the target does not look for there: Python too, of which both sides' versions are given. Debian's
+// Python looks into dist-packages (Debian's Python policy, 1.1), all others into site-packages.
+func (r *References) Versioned(python, pythonNow string, exists func(path string) bool) (all []Mention) {
 	const home = "/usr/local/lib/"
-	for _, v := range r.versions {
-		if exists(home + v.was) {
-			all = append(all, lookedFor(v.now, home+v.was, home+v.now))
+	names := sliced.Index(r.versions, func(v versionName) (string, string) { return v.was, v.now })
+	if was, is := seriesOf(python), seriesOf(pythonNow); was != "" && is != "" {
+		names["python"+was] = "python" + is
+		for name, now := range names {
+			if now == "python3" { // which is that of any version
+				names[name] = "python" + is
+			}
+		}
+	}
+	for _, was := range slices.Sorted(maps.Keys(names)) {
+		from, to := home+was, home+names[was]
+		if strings.HasPrefix(was, "python") && r.line == release.LineDebian && exists(from+"/site-packages") {
+			from, to = from+"/site-packages", to+"/dist-packages"
+		}
+		if from != to && exists(from) {
+			all = append(all, lookedFor(names[was], from, to))
 		}
 	}
 	return all
