@@ -244,6 +244,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d.put("var/lib/dpkg/alternatives/mytool", "auto\n/usr/bin/mytool\n\n/opt/my tool\n50\n\n", false)
 	d.put("var/lib/dpkg/alternatives/older", "manual\n/usr/local/bin/older\nolder.1\n/usr/local/share/man/man1/older.1\n\n/opt/1/older\n10\n/opt/1/older.1\n/opt/2/older\n20\n\n\n", false)
 	d.put("var/lib/dpkg/alternatives/helped", "auto\n/usr/bin/helped\n\n/usr/lib/db/15/helped\n50\n\n", false)
+	d.put("var/lib/alternatives/edit", "manual\n/usr/local/bin/edit\n\n/opt/edit/edit.py\n@nano@10\n\n", false) // chkconfig's
 	d.put("var/lib/dpkg/info/vim.postinst", "update-alternatives --install /usr/bin/editor editor /usr/bin/vim 30; pager\n", false)
 	d.put("swapfile", "swap", false)
 	d.put("etc/shadow", "anna:$y$secret:19000:0:99999:7:::\nben:!:19000:1:90:7:14:20000:\n", false)
@@ -258,6 +259,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	is.NoErr(os.Symlink("/srv/data", filepath.Join(d.dir, "data")))
 	is.NoErr(os.MkdirAll(filepath.Join(d.dir, "etc/alternatives"), 0o755))
 	is.NoErr(os.Symlink("/usr/bin/vim", filepath.Join(d.dir, "etc/alternatives/editor")))
+	is.NoErr(os.Symlink("/opt/edit/edit.py", filepath.Join(d.dir, "etc/alternatives/edit")))
 	is.NoErr(os.Symlink("/opt/1/older", filepath.Join(d.dir, "etc/alternatives/older")))
 	h, err := host.OpenRoot(d.dir)
 	is.NoErr(err)
@@ -279,7 +281,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		is.True(n.Do != "" && !strings.Contains(n.What, "secret"))
 	}
 	is.Equal(said, []string{
-		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/older", "swap /swapfile", "mount /home", "mount /mnt/exam", "mount /mnt/x", "mount /srv/ftp/a b", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
+		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/edit", "alternative /usr/local/bin/older", "swap /swapfile", "mount /home", "mount /mnt/exam", "mount /mnt/x", "mount /srv/ftp/a b", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
 		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session", "history /etc/.git", "image localhost/own/app:1",
 	})
 	is.Equal(commands, []string{
@@ -287,6 +289,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		"dpkg-statoverride --force-all --update --add 'root' 'mail' '2755' '/usr/bin/x'",
 		"update-alternatives --install '/usr/bin/editor' 'editor' '/usr/local/bin/house-edit' '5' && update-alternatives --set 'editor' '/usr/bin/vim'",
 		"update-alternatives --install '/usr/bin/mytool' 'mytool' '/opt/my tool' '50'",
+		"update-alternatives --install '/usr/local/bin/edit' 'edit' '/opt/edit/edit.py' '10' && update-alternatives --set 'edit' '/opt/edit/edit.py'",
 		"update-alternatives --install '/usr/local/bin/older' 'older' '/opt/1/older' '10' --slave '/usr/local/share/man/man1/older.1' 'older.1' '/opt/1/older.1' && update-alternatives --install '/usr/local/bin/older' 'older' '/opt/2/older' '20' && update-alternatives --set 'older' '/opt/1/older'",
 		"dd if=/dev/zero of='/swapfile' bs=1M count=1 status=none && chmod 600 '/swapfile' && mkswap '/swapfile' && { grep -qF '/swapfile none swap sw,pri=5 0 0' /etc/fstab || echo '/swapfile none swap sw,pri=5 0 0' >>/etc/fstab; }",
 		"grep -qF 'files:/homes /home nfs4 rw 0 0' /etc/fstab || { mkdir -p '/home' && echo 'files:/homes /home nfs4 rw 0 0' >>/etc/fstab; }",

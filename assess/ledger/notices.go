@@ -118,10 +118,7 @@ func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 			}
 			to, _ := fsys.ReadLink(path.Join("etc/alternatives", e.Name()))
 			name := visible.Word(e.Name())
-			own, set := "", fmt.Sprintf("update-alternatives --set %s %s", name, visible.Word(to))
-			if dir == alternativeFolders[0] {
-				own = install(name, l, to)
-			}
+			own, set := install(name, l, to), fmt.Sprintf("update-alternatives --set %s %s", name, visible.Word(to))
 			switch {
 			case own != "" && (l[0] != "manual" || !ofPackages(to)):
 				all = append(all, Notice{"alternative", l[1], "a person made it, with update-alternatives --install; it leads to " + to, "make it on the target, when the program that it leads to is there", own})
@@ -139,7 +136,8 @@ func alternatives(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 // install is the command that makes an alternative anew, with a person's choices: after
 // the mode and the master's link come a name and a link for each slave, an empty line
 // and, for each choice, its path, its priority and a path for each slave. One that was
-// set by hand is set again, as else the highest priority decides.
+// set by hand is set again, as else the highest priority decides. chkconfig's have a family
+// before the priority.
 func install(name string, record []string, to string) string {
 	end := slices.Index(record, "")
 	if end < 2 {
@@ -151,7 +149,7 @@ func install(name string, record []string, to string) string {
 		if ofPackages(record[i]) { // whose scripts had a helper make it
 			continue
 		}
-		command := fmt.Sprintf("update-alternatives --install %s %s %s %s", visible.Word(record[1]), name, visible.Word(record[i]), visible.Word(record[i+1]))
+		command := fmt.Sprintf("update-alternatives --install %s %s %s %s", visible.Word(record[1]), name, visible.Word(record[i]), visible.Word(record[i+1][strings.LastIndex(record[i+1], "@")+1:]))
 		for n := range slaves {
 			if file := record[i+2+n]; file != "" {
 				command += fmt.Sprintf(" --slave %s %s %s", visible.Word(record[3+2*n]), visible.Word(record[2+2*n]), visible.Word(file))

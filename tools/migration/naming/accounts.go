@@ -37,8 +37,8 @@ var ofServer = []struct {
 	at    *lazyregexp.Regexp
 	kinds string
 }{
-	{lazyregexp.New(`(?i)^\s*(?:[a-z]+[_.-])*(?:user|owner)(?:name)?\s*[ \t=:]\s*["']?([a-z_][a-z0-9_-]*)["']?\s*;?\s*$`), "u"},
-	{lazyregexp.New(`(?i)^\s*(?:[a-z]+[_.-])*group(?:name)?\s*[ \t=:]\s*["']?([a-z_][a-z0-9_-]*)["']?\s*;?\s*$`), "g"},
+	{lazyregexp.New(`(?i)^\s*(?:[a-z]+[_.-])*(?:user|uid|owner)(?:name)?\s*[ \t=:]\s*["']?([a-z_][a-z0-9_-]*)["']?\s*;?\s*$`), "u"},
+	{lazyregexp.New(`(?i)^\s*(?:[a-z]+[_.-])*(?:group|gid)(?:name)?\s*[ \t=:]\s*["']?([a-z_][a-z0-9_-]*)["']?\s*;?\s*$`), "g"},
 }
 
 // accounts are those by which a unit runs, those that commands and tmpfiles.d name, and in a

@@ -41,6 +41,7 @@ func TestProgramsWithAnotherNameAreCalledByIt(t *testing.T) {
 		"webcheck -z":                             "webcheck -z",
 		"/usr/sbin/webcheck -z":                   "/usr/bin/webcheck -z",
 		"exec /usr/libexec/web/deliver":           "exec /usr/lib/web/deliver",
+		"kill $(cat /var/run/webd/webd.pid)":      "kill $(cat /run/web2/web2.pid)",
 		"kill $(cat /run/webd/webd.pid)":          "kill $(cat /run/web2/web2.pid)",
 		". /etc/sysconfig/webd":                   ". /etc/sysconfig/webd",
 		"grep x /var/log/secure":                  "grep x /var/log/auth.log",

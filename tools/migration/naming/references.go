@@ -315,8 +315,8 @@ func (r *References) path(name string) (to, why, lost string) {
 	if moved, ok := r.where.dirs[name]; ok && moved.Action == api.ActionManual && moved.To != nil && strings.HasPrefix(name, "/var/") && !strings.HasPrefix(name, "/var/run/") {
 		return name, "", r.elsewhere(name, moved)
 	}
-	if socket, ok := r.where.files[name]; ok && isSocket.MatchString(name) && isSocket.MatchString(socket.Place()) {
-		return socket.Place(), "", ""
+	if to := r.socket(name); to != "" {
+		return to, "", ""
 	}
 	pkg, owned := r.Owners[name]
 	row, known := r.where.Packages[pkg]
@@ -337,6 +337,20 @@ func (r *References) lacked(name string) string {
 	for _, dir := range lackedFolders[r.line] {
 		if strings.HasPrefix(name, dir) && row.Sure && len(row.Targets) > 0 {
 			return fmt.Sprintf("It is of the package %s, and packages of %s have nothing in %s: look where %s has it.", pkg, r.target, path.Clean(dir), strings.Join(row.Targets, ", "))
+		}
+	}
+	return ""
+}
+
+// socket is where the target has a socket, or a file of a process number, which is one by
+// whichever of the two names of /run a text calls it.
+func (r *References) socket(name string) string {
+	if !isSocket.MatchString(name) {
+		return ""
+	}
+	for _, spelt := range []string{name, "/var" + name, strings.TrimPrefix(name, "/var")} {
+		if to := r.where.files[spelt].Place(); isSocket.MatchString(to) {
+			return to
 		}
 	}
 	return ""

@@ -103,6 +103,8 @@ func TestAccountsOfCommandsAreTheTargets(t *testing.T) {
 		"d /run/app - root apache 10d":                                  "d /run/app - root www-data 10d",
 		"cache_effective_user squid":                                    "cache_effective_user proxy",
 		"cache_effective_group = squid":                                 "cache_effective_group = proxy",
+		"uid = squid":                                                   "uid = proxy",
+		"gid = squid":                                                   "gid = proxy",
 		"user = apache":                                                 "user = apache", // another package's
 		"proxy_user squid 12":                                           "proxy_user squid 12",
 		"echo apache":                                                   "echo apache",

@@ -45,7 +45,7 @@ dump() {
 # no host. What a digest is made of MySQL writes in hexadecimal, where it can.
 accounts() {
 	local own="user not in ('', 'root', 'mysql', 'mariadb.sys', 'mysql.sys', 'mysql.session', 'mysql.infoschema', 'debian-sys-maint', 'PUBLIC')" roles="host = '' and false"
-	[ -z "$(query -e "show columns from mysql.user like 'is_role'")" ] || roles="is_role = 'Y'"
+	[ -z "$(query -e "show columns from mysql.user like 'is_role'")" ] || roles="binary is_role = 'Y'" # of a view, whose collation may be another than the connection's
 	{
 		echo '/*!80017 set print_identified_with_as_hex = 1 */;'
 		query -e "select concat('select concat(''create role '', quote(', quote(user), '));') from mysql.user where $own and $roles order by user"
