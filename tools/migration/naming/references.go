@@ -398,9 +398,12 @@ func (r *References) OfUnit(to string) string {
 	return "/etc/systemd/system/" + now + ".d/" + file
 }
 
+// pythonFolders are where Python of a line looks for people's modules that others have in
+// site-packages: Debian's Python policy, 1.1.
+var pythonFolders = map[release.Line]string{release.LineDebian: "dist-packages"}
+
 // Versioned are those of people's own software for one version of what runs it, which that of
-// the target does not look for there: Python too, of which both sides' versions are given. Debian's
-// Python looks into dist-packages (Debian's Python policy, 1.1), all others into site-packages.
+// the target does not look for there: Python too, of which both sides' versions are given.
 func (r *References) Versioned(python, pythonNow string, exists func(path string) bool) (all []Mention) {
 	const home = "/usr/local/lib/"
 	names := sliced.Index(r.versions, func(v versionName) (string, string) { return v.was, v.now })
@@ -414,8 +417,8 @@ func (r *References) Versioned(python, pythonNow string, exists func(path string
 	}
 	for _, was := range slices.Sorted(maps.Keys(names)) {
 		from, to := home+was, home+names[was]
-		if strings.HasPrefix(was, "python") && r.line == release.LineDebian && exists(from+"/site-packages") {
-			from, to = from+"/site-packages", to+"/dist-packages"
+		if own := pythonFolders[r.line]; strings.HasPrefix(was, "python") && own != "" && exists(from+"/site-packages") {
+			from, to = from+"/site-packages", to+"/"+own
 		}
 		if from != to && exists(from) {
 			all = append(all, lookedFor(names[was], from, to))
