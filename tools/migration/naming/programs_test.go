@@ -47,6 +47,7 @@ func TestProgramsWithAnotherNameAreCalledByIt(t *testing.T) {
 		"grep x /var/log/secure":                  "grep x /var/log/auth.log",
 		"command=/usr/lib64/web/checks/disk -w 1": "command=/usr/lib/web/checks/disk -w 1",
 		"webd>/dev/null":                          "webctl>/dev/null",
+		"    SSLCipherSuite PROFILE=SYSTEM":       "    SSLCipherSuite DEFAULT",
 		"webd=1":                                  "webd=1",
 		"webd = x":                                "webd = x",
 		"case $1 in webd) true;; esac":            "case $1 in webd) true;; esac",

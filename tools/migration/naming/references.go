@@ -155,6 +155,13 @@ func (r *References) Text(text string) (now string, renamed, lost []Mention) {
 	return strings.Join(lines, "\n"), renamed, lost
 }
 
+// byPolicy is what the rpm families' settings say for ciphers by the system's policy, which their
+// OpenSSL alone knows (update-crypto-policies(8)): another refuses it, and the server does not start.
+const byPolicy = "PROFILE=SYSTEM"
+
+// systemCiphers are what lines say in its place: openssl-ciphers(1).
+var systemCiphers = map[release.Line]string{release.LineDebian: "DEFAULT", release.LineAlpine: "DEFAULT"}
+
 // nameLine is a line whose names are carried over.
 type nameLine struct {
 	r             *References
@@ -185,6 +192,10 @@ func (l *nameLine) carry() {
 		}
 		return to
 	})
+	if now := systemCiphers[l.r.line]; now != "" && strings.Contains(l.text, byPolicy) {
+		l.say(byPolicy, now, ", whose OpenSSL has no policy of the system")
+		l.text = strings.ReplaceAll(l.text, byPolicy, now)
+	}
 	l.text = unitIn.ReplaceAllStringFunc(l.text, l.unit)
 	if at := called.FindAllStringSubmatchIndex(l.text, -1); at != nil {
 		for _, at := range slices.Backward(at) {
