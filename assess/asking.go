@@ -42,7 +42,7 @@ func (f *files) Names(folder string) []string {
 }
 
 func (f *files) Folders(folder string) []string {
-	entries, _ := f.fs.ReadDir(inRoot(folder)) // nor then
+	entries, _ := f.fs.ReadDir(inRoot(folder)) // none where it can't be listed
 	return sliced.Map(sliced.Filter(entries, fs.DirEntry.IsDir), fs.DirEntry.Name)
 }
 
