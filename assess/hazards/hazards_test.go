@@ -12,6 +12,7 @@ import (
 
 	"svc/backend/benchcpu"
 	"svc/backend/release"
+	"svc/backend/sliced"
 )
 
 // TestEveryRowShowsAndIsQuiet runs the examples of all rows, and sees that what a row
@@ -247,34 +248,25 @@ func TestStatementsOfABlockInOneLine(t *testing.T) {
 	is.True(!has("dsn = a;b=c", "b", "c")) // no block
 }
 
+// placed are the hazards of an example towards Debian 13 that stand in lines of it.
+func placed(t *testing.T, example string) []string {
+	t.Helper()
+	e, err := parseExample(example)
+	is.New(t).NoErr(err)
+	target, _ := release.Lookup("debian-13")
+	return sliced.FilterMap(Curated().Evaluate(e.machine(), &target), func(h Hit) (string, bool) { return h.Key, len(h.Places) > 0 })
+}
+
 // TestOneLineIsOneTrouble: a setting that a row of its own tells of is not told again.
 func TestOneLineIsOneTrouble(t *testing.T) {
 	is := is.New(t)
-	e, err := parseExample(`bind9 9.18 ;; release: debian-12 ;; /etc/bind/named.conf.local: auto-dnssec maintain;\nalt-transfer-source 10.0.0.1;`)
-	is.NoErr(err)
-	target, _ := release.Lookup("debian-13")
-	keys := []string{}
-	for _, h := range Curated().Evaluate(e.machine(), &target) {
-		if len(h.Places) > 0 {
-			keys = append(keys, h.Key)
-		}
-	}
-	is.Equal(keys, []string{"hazard.bind.auto-dnssec", "hazard.named.alt-transfer-source"})
+	is.Equal(placed(t, `bind9 9.18 ;; release: debian-12 ;; /etc/bind/named.conf.local: auto-dnssec maintain;\nalt-transfer-source 10.0.0.1;`), []string{"hazard.bind.auto-dnssec", "hazard.named.alt-transfer-source"})
 }
 
 // TestALineMayHaveSeveralThatWent: what a package brings back hides nothing else of its line.
 func TestALineMayHaveSeveralThatWent(t *testing.T) {
 	is := is.New(t)
-	e, err := parseExample(`python3 3.11.2 ;; release: debian-12 ;; /usr/local/bin/a.py: import sys, spwd, crypt\n`)
-	is.NoErr(err)
-	target, _ := release.Lookup("debian-13")
-	keys := []string{}
-	for _, h := range Curated().Evaluate(e.machine(), &target) {
-		if len(h.Places) > 0 {
-			keys = append(keys, h.Key)
-		}
-	}
-	is.Equal(keys, []string{"hazard.code.python-3-13-crypt.packaged", "hazard.code.python-3-13-spwd"})
+	is.Equal(placed(t, `python3 3.11.2 ;; release: debian-12 ;; /usr/local/bin/a.py: import sys, spwd, crypt\n`), []string{"hazard.code.python-3-13-crypt.packaged", "hazard.code.python-3-13-spwd"})
 }
 
 // TestWhatAPackageShippedStaysBehind: a program of the target does not read lines of the

@@ -148,6 +148,9 @@ func mayBeCode(name string, bare int) bool {
 	return ending == "" && bare <= maxUnnamed || ending == ".cgi" || ending == ".fcgi" || languageOf(name, "") != ""
 }
 
+// InShell reports whether a text is a program that says it is run by a shell.
+func InShell(text string) bool { return languageOf("", text) == shell }
+
 // languageOf is what a program is written in.
 func languageOf(name, text string) string {
 	first, _, _ := strings.Cut(text, "\n")

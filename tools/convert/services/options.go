@@ -58,33 +58,28 @@ func setting(line string) (name, value string) {
 
 // NamedOptions carries the options of named's command line over, to which Debian adds
 // the account: /etc/default/named.
-func NamedOptions(in convert.Input) (r convert.Result) {
-	for _, f := range in.Files {
-		p := convert.Open(f, "#")
-		for i, line := range p.Active() {
-			if name, value := setting(line); name != "OPTIONS" {
-				p.Drop(i, "Debian's unit of named reads OPTIONS alone.")
-			} else {
-				p.Replace(i, strings.TrimSpace(`OPTIONS="-u bind `+value)+`"`, "Debian names the account there.")
-			}
-		}
-		r.Close(p, "/etc/default/named")
-	}
-	return r
+func NamedOptions(in convert.Input) convert.Result {
+	return daemonOptions(in, "/etc/default/named", "OPTIONS", "-u bind ", "Debian's unit of named reads OPTIONS alone, and the account stands there.")
 }
 
 // ChronyOptions carries the options of chronyd's command line over: /etc/default/chrony.
-func ChronyOptions(in convert.Input) (r convert.Result) {
+func ChronyOptions(in convert.Input) convert.Result {
+	return daemonOptions(in, "/etc/default/chrony", "DAEMON_OPTS", "", "Debian's unit of chronyd reads DAEMON_OPTS alone.")
+}
+
+// daemonOptions carries OPTIONS of the rpm families over to the one variable that Debian's unit reads,
+// behind what Debian has there.
+func daemonOptions(in convert.Input, place, variable, before, why string) (r convert.Result) {
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		for i, line := range p.Active() {
 			if name, value := setting(line); name != "OPTIONS" {
-				p.Drop(i, "Debian's unit of chronyd reads DAEMON_OPTS alone.")
+				p.Drop(i, why)
 			} else {
-				p.Replace(i, `DAEMON_OPTS="`+value+`"`, "Debian's unit of chronyd calls them so.")
+				p.Replace(i, variable+`="`+strings.TrimSpace(before+value)+`"`, why)
 			}
 		}
-		r.Close(p, "/etc/default/chrony")
+		r.Close(p, place)
 	}
 	return r
 }

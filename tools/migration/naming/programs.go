@@ -27,9 +27,6 @@ var processPlaces = []*lazyregexp.Regexp{
 	lazyregexp.New(`^\s*(?:exe|pattern) *= *["']\^?([A-Za-z0-9_./-]+)`),
 }
 
-// shell is the first line of a text that a shell runs.
-var shell = lazyregexp.New(`^#! *\S*/(?:env +)?(?:ba|da|k|z|a)?sh\b`)
-
 // bareName begins a call.
 var bareName = lazyregexp.New(`^[A-Za-z0-9_.+-]+`)
 

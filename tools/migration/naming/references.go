@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/backend/api"
 	"svc/backend/lazyregexp"
 	"svc/backend/release"
@@ -142,7 +143,7 @@ func Silent(n int, line string) bool {
 // Text carries the names in a text over; what is said of a line has its number.
 func (r *References) Text(text string) (now string, renamed, lost []Mention) {
 	lines := strings.Split(text, "\n")
-	lists, byShell := listsOfUnits(text), shell.MatchString(text)
+	lists, byShell := listsOfUnits(text), hazards.InShell(text)
 	for n, was := range lines {
 		if Silent(n, was) {
 			continue
