@@ -54,12 +54,22 @@ func (g *Guard) Read(p []byte) (int, error) {
 		}
 		if err != nil && len(g.pending) == 0 {
 			g.end()
-			return 0, err
+			return 0, g.ended(err)
 		}
 	}
 	n := copy(p, g.pending)
 	g.pending = g.pending[n:]
 	return n, nil
+}
+
+// ended is why there is no more to read: once the session is over, its own closing of the input.
+func (g *Guard) ended(err error) error {
+	select {
+	case <-g.Out.Broken:
+		return io.EOF
+	default:
+		return err
+	}
 }
 
 // end waits for what is due, once.
