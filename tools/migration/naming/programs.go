@@ -27,6 +27,10 @@ var processPlaces = []*lazyregexp.Regexp{
 	lazyregexp.New(`^\s*(?:exe|pattern) *= *["']\^?([A-Za-z0-9_./-]+)`),
 }
 
+// callsAlone are calls that say the same without their argument, which the target's program does
+// not know: update-ca-trust(8); update-ca-certificates of Debian takes it for a question about itself.
+var callsAlone = []string{"update-ca-trust extract"}
+
 // bareName begins a call.
 var bareName = lazyregexp.New(`^[A-Za-z0-9_.+-]+`)
 
@@ -72,6 +76,12 @@ func (l *nameLine) programs() {
 			}
 			return was
 		})
+	}
+	for _, call := range callsAlone {
+		name, _, _ := strings.Cut(call, " ")
+		if _, ok := l.r.programs[name]; ok && strings.Contains(l.text, call) {
+			l.text = strings.ReplaceAll(l.text, call, l.process(call, name))
+		}
 	}
 	if l.shell && l.r.bare != nil {
 		l.text = replaceGroup(l.text, l.r.bare.FindAllStringSubmatchIndex(l.text, -1), func(was string) string {

@@ -15,7 +15,7 @@ func TestProgramsWithAnotherNameAreCalledByIt(t *testing.T) {
 	}
 	rows := []Row{{Name: "web", Canonical: "web", Sure: true}}
 	where := New(rows, map[string][]api.Relocation{"web": {
-		file("/usr/sbin/webd", "/usr/sbin/web2"), file("/usr/sbin/webd", "/usr/sbin/webctl"), file("/usr/sbin/webcheck", "/usr/bin/webcheck"),
+		file("/usr/sbin/webd", "/usr/sbin/web2"), file("/usr/sbin/webd", "/usr/sbin/webctl"), file("/usr/sbin/webcheck", "/usr/bin/webcheck"), file("/usr/bin/update-ca-trust", "/usr/sbin/update-ca-certificates"),
 		file("/usr/libexec/web/deliver", "/usr/lib/web/deliver"), file("/run/webd/webd.pid", "/run/web2/web2.pid"), file("/etc/sysconfig/webd", "/etc/default/web2"),
 		{Kind: api.RelocateDir, From: "/usr/lib64/web/checks", To: new("/usr/lib/web/checks"), Action: api.ActionManual},
 	}})
@@ -48,6 +48,9 @@ func TestProgramsWithAnotherNameAreCalledByIt(t *testing.T) {
 		"command=/usr/lib64/web/checks/disk -w 1": "command=/usr/lib/web/checks/disk -w 1",
 		"webd>/dev/null":                          "webctl>/dev/null",
 		"    SSLCipherSuite PROFILE=SYSTEM":       "    SSLCipherSuite DEFAULT",
+		"update-ca-trust extract && webd -t":      "update-ca-certificates && webctl -t",
+		"/usr/bin/update-ca-trust extract":        "/usr/sbin/update-ca-certificates",
+		"update-ca-trust":                         "update-ca-certificates",
 		"webd=1":                                  "webd=1",
 		"webd = x":                                "webd = x",
 		"case $1 in webd) true;; esac":            "case $1 in webd) true;; esac",
