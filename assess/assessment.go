@@ -67,7 +67,7 @@ type Assessment struct {
 	// Strays are people's own programs among those of packages.
 	Strays []hazards.Stray `json:"-"`
 	// Apart are files in folders of people's own programs apart from /usr/local, such as a
-	// site's cgi-bin.
+	// site's cgi-bin, and PageSettings in folders of pages.
 	Apart []string `json:"-"`
 	// Unmet are what installed packages recommend and none that is installed meets, each by
 	// all of its names: rsyslog, system-log-daemon. Only dpkg says.
@@ -75,6 +75,10 @@ type Assessment struct {
 	// Bounds are up to which versions packages need others, by the package. Only dpkg says.
 	Bounds map[string][]Bound `json:"-"`
 }
+
+// PageSettings are the names of files that set what is done with the pages of their folder:
+// Apache's AccessFileName, and PHP's user_ini.filename.
+var PageSettings = []string{".htaccess", ".user.ini"}
 
 // Bound is up to which version a package needs another.
 type Bound struct {

@@ -48,6 +48,13 @@ mirror() {
 		awk '/\/debian\/? /{print $1; exit}'
 }
 
+# minimal ROOT SUITE PACKAGES: a minimal root of Debian with packages, separated by commas.
+# Its dpkg does not wait for the disk until settled is called. A mirror may lag behind.
+minimal() {
+	env -u TMPDIR mmdebstrap --quiet --mode=root --variant=minbase --skip=cleanup --aptopt='Acquire::Check-Valid-Until "false"' --dpkgopt=force-unsafe-io ${3:+"--include=$3"} "$2" "$1" "$(mirror)"
+}
+settled() { rm -rf "$1"/var/cache/apt/{archives/*.deb,*.bin} "$1"/etc/{apt/apt.conf.d,dpkg/dpkg.cfg.d}/??mmdebstrap; }
+
 # kept ROOT SUITE PACKAGES [COMMAND…]: makes a root of Debian, has the command furnish it,
 # and keeps it for the next run. Of scripts beside each other one makes it.
 kept() (
@@ -60,8 +67,8 @@ kept() (
 	echo "making $root"
 	rm -rf --one-file-system "${root:?}"
 	mkdir "$root"
-	{ debootstrap --variant=minbase ${packages:+"--include=$packages"} "$suite" "$root" "$(mirror)" && "${@:-true}"; } >"$root.log" 2>&1 || { tail -n 20 "$root.log"; return 1; }
-	rm -rf "$root"/var/cache/apt/archives/*.deb
+	{ minimal "$root" "$suite" "$packages" && "${@:-true}"; } >"$root.log" 2>&1 || { tail -n 20 "$root.log"; return 1; }
+	settled "$root"
 	touch "$root.made"
 )
 

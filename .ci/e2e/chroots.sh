@@ -23,7 +23,7 @@ furnish() {
 # chroots SUITE…
 chroots() {
 	local suite
-	needs debootstrap:debootstrap
+	needs mmdebstrap:mmdebstrap
 	for suite in "$@"; do kept "$cache/$suite" "$suite" "" furnish "$cache/$suite" "${servers[$suite]}" || return; done
 }
 

@@ -23,7 +23,7 @@ unmount() { # root
 
 # bootstrap makes a minimal root in which nothing starts.
 bootstrap() { # root suite packages
-	env -u TMPDIR debootstrap --variant=minbase --include="$3" "$2" "$1" "$(mirror)" >"$1.log" 2>&1
+	minimal "$1" "$2" "$3" >"$1.log" 2>&1
 	printf '#!/bin/sh\nexit 101\n' >"$1/usr/sbin/policy-rc.d"
 	chmod 755 "$1/usr/sbin/policy-rc.d"
 	mount -t proc proc "$1/proc"
@@ -43,7 +43,7 @@ build() { # name suite packages recipe
 	"$4" "$root.new"
 	unmount "$root.new"
 	trap - EXIT
-	rm -rf "$root.new"/var/cache/apt/archives/*.deb
+	settled "$root.new"
 	mv "$root.new" "$root"
 	echo "$recipe" >"$root.recipe"
 }

@@ -22,7 +22,7 @@ type platform struct{ os, arch string }
 func (p platform) String() string { return p.os + "/" + p.arch }
 
 // maxProgram bounds the program, in bytes: more than half of it is the index.
-const maxProgram = 86_000_000
+const maxProgram = 90_000_000
 
 // release is one that is being made.
 type release struct {

@@ -66,6 +66,17 @@ func TestProgramsAmongThoseOfPackages(t *testing.T) {
 	is.Equal(places["hazard.php.code-eight"], []Place{{page, 3}})
 }
 
+// TestOtherLanguagesAreNotPHP, though they stand where people keep programs of PHP.
+func TestOtherLanguagesAreNotPHP(t *testing.T) {
+	is := is.New(t)
+	braces := func(text string) bool {
+		m := Example{[]part{{partFile, "/usr/local/sbin/report", text}, {"release", "", "debian-11"}, {partPackage, "php7.4-cli", "7.4"}}}.machine()
+		return slices.ContainsFunc(Curated().Evaluate(m, &release.Release{Family: "debian", Version: "13"}), func(h Hit) bool { return h.Key == "hazard.php.braces" })
+	}
+	is.True(braces("#!/usr/bin/php\n<?php\necho $n{$i};\n"))
+	is.True(!braces("#!/usr/bin/perl\nprint $n{$i};\n"))
+}
+
 // TestJobsStandAnywhere: a script of the shell is looked at as a job is, wherever people
 // keep programs, and as one file among those of a package.
 func TestJobsStandAnywhere(t *testing.T) {

@@ -112,10 +112,14 @@ const scripts = "@php"
 
 // files are those that an argument names.
 func (m *Machine) files(arg string) (all []string) {
-	all = sliced.FlatMap(patterns(arg), m.glob)
 	for word := range strings.FieldsSeq(arg) {
+		found := sliced.FlatMap(patterns(word), m.glob)
+		if word == scripts {
+			found = sliced.Filter(found, m.isPHP)
+		}
+		all = append(all, found...)
 		for _, s := range m.Strays { // which no pattern finds
-			if word == "@code" || word == scripts && strings.Contains(m.Files.Text(s.Path), "<?php") {
+			if word == "@code" || word == scripts && m.isPHP(s.Path) {
 				all = append(all, s.Path)
 			}
 		}
@@ -125,6 +129,12 @@ func (m *Machine) files(arg string) (all []string) {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// isPHP reports whether a file is a program of PHP: those of other languages stand beside it
+// where people keep programs.
+func (m *Machine) isPHP(name string) bool {
+	return strings.HasSuffix(name, ".php") || strings.Contains(m.Files.Text(name), "<?php")
 }
 
 // texts are the files that an argument names whose lines are asked for, each by the name

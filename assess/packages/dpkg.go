@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -240,16 +241,41 @@ func readUCF(m *assess.Machine) {
 			owners[f[1]] = f[0]
 		}
 	}
+	passwords := databasePasswords(m)
 	hashes, ok := m.Text("configuration.ucf", "var/lib/ucf/hashfile")
 	if !ok {
 		return
 	}
 	for line := range strings.Lines(hashes) {
 		md5, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
-		if _, known := m.Book.Conffiles[name]; ok && !known && strings.HasPrefix(name, "/") && fs.ValidPath(name[1:]) {
+		if _, known := m.Book.Conffiles[name]; ok && !known && strings.HasPrefix(name, "/") && fs.ValidPath(name[1:]) && !says(m, name, passwords) {
 			m.Book.Ship(name, assess.Conffile{Package: owners[name], Hash: crypto.MD5, Digests: []string{md5}})
 		}
 	}
+}
+
+// databasePassword is what dbconfig-common made up for a package's account of a database.
+var databasePassword = lazyregexp.New(`(?m)^dbc_dbpass='([^'\n]{4,})'`)
+
+// databasePasswords are those by which packages reach their databases here: what ucf has of
+// them is of this machine alone, however nobody changed it.
+func databasePasswords(m *assess.Machine) (all []string) {
+	names, _ := m.Files("etc/dbconfig-common") // there may be none
+	for _, name := range names {
+		if found := databasePassword.FindStringSubmatch(m.Peek(path.Join("etc/dbconfig-common", name))); found != nil {
+			all = append(all, found[1])
+		}
+	}
+	return all
+}
+
+// says reports whether a file has one of these words.
+func says(m *assess.Machine, name string, words []string) bool {
+	text := ""
+	if len(words) > 0 {
+		text = m.Peek(name[1:])
+	}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // listed are the folders whose owners matter.

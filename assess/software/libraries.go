@@ -42,7 +42,7 @@ func awaitLibraries(m *assess.Machine) {
 	c.Libraries = map[string][]string{}
 	folders, left, seen := linkerFolders(m), int64(maxLinkedAll), map[string]bool{}
 	c.Linkable = linkable(m)
-	m.A.Apart = sliced.Map(apart(m), func(file string) string { return "/" + file })
+	m.A.Apart = sliced.Map(slices.Concat(found(m, builtHere), found(m, pageSettings())), func(file string) string { return "/" + file })
 	for next := slices.Clone(c.Linkable); len(next) > 0; next = next[1:] {
 		file := next[0]
 		info, err := m.FS.Stat(file)
@@ -112,14 +112,27 @@ func linkable(m *assess.Machine) []string {
 		file := strings.TrimPrefix(f.Path, "/")
 		return file, !f.Link() && strings.HasPrefix(file, programs.Local+"/")
 	})
-	files = append(files, apart(m)...)
+	files = append(files, found(m, builtHere)...)
 	slices.Sort(files)
 	return slices.Compact(files)
 }
 
-// apart are the files in folders of people's own programs apart from /usr/local.
-func apart(m *assess.Machine) []string {
-	return sliced.FlatMap(builtHere, func(pattern string) []string {
+// pageSettings are patterns of the files by which people set what a web server and PHP do with
+// a folder of pages.
+func pageSettings() (patterns []string) {
+	for _, name := range assess.PageSettings {
+		for _, folder := range []string{"var/www", "srv", "home/*/public_html", "home/*/www", "home/*/htdocs"} {
+			for _, below := range []string{"", "*", "*/*", "*/*/*"} {
+				patterns = append(patterns, path.Join(folder, below, name))
+			}
+		}
+	}
+	return patterns
+}
+
+// found are the files of patterns, so many of each.
+func found(m *assess.Machine, patterns []string) []string {
+	return sliced.FlatMap(patterns, func(pattern string) []string {
 		found, _ := fs.Glob(m.FS, pattern) // the pattern is sound
 		return found[:min(len(found), maxBuilt)]
 	})

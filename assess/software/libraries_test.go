@@ -80,5 +80,5 @@ func TestCustomersProgramsAreLookedAt(t *testing.T) {
 	is.NoErr(err)
 	defer h.Close()
 	is.Equal(linkable(&assess.Machine{FS: h.FS()}), want)
-	is.Equal(apart(&assess.Machine{FS: h.FS()}), want)
+	is.Equal(found(&assess.Machine{FS: h.FS()}, builtHere), want)
 }

@@ -159,7 +159,7 @@ func TestAcrossFamilies(t *testing.T) {
 		{"ubuntu-24.04", "libcurl4t64", "sles-15", api.RelationIncluded, "", 0.8},
 		// what EL 9 had until 8, never had, or has in the place of what Debian has
 		{"sles-15", "yp-tools", "almalinux-9", api.RelationRemoved, "", 0.3},
-		{"sles-15", "kernel-firmware-nfp", "almalinux-9", api.RelationRemoved, "", 0.05},
+		{"sles-15", "kernel-firmware-nfp", "almalinux-9", api.RelationRemoved, "", 0.02},
 		{"sles-15", "docker", "almalinux-9", api.RelationReplaced, "podman", 0.9},
 		{"debian-12", "ssh", "almalinux-9", api.RelationSplit, "openssh-clients openssh-server", 0.9},
 		{"debian-12", "libsoup-3.0-0", "almalinux-9", api.RelationIncluded, "", 0.8}, // it is of EL 10
@@ -574,6 +574,17 @@ func TestProgramsAreNoLibraries(t *testing.T) {
 		programs, beside := record.DecodeTrail(value), record.DecodeTrail(libraries)
 		if programs.Relation == api.RelationIncluded && slices.Equal(programs.Targets, beside.Targets) {
 			t.Errorf("%s and %s-libs are both %v", name, name, programs.Targets)
+		}
+	}
+}
+
+// TestSoftwareIsMoreThanItsLibrary: an rpm that has the name of software may have its programs
+// too, which Debian has apart from the library; one that is called a library is that.
+func TestSoftwareIsMoreThanItsLibrary(t *testing.T) {
+	for name, sure := range map[string]bool{"urdfdom": false, "libraw1394": true} {
+		got := becomes(t, "fedora-42", name, "debian-13")
+		if got.Relation != api.RelationIncluded || (got.Confidence >= course.SureConfidence) != sure {
+			t.Errorf("%s: %s %.2f", name, got.Relation, got.Confidence)
 		}
 	}
 }

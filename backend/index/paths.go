@@ -48,22 +48,23 @@ func (w *paths) between(ix *lookup.Tables, from, to *lookup.Release) *path {
 
 // follow gives what became of each of some canonicals to use, with the path for this call.
 func (h *path) follow(canonicals []string, use func(way *translate.Path, i int, p *course.Course) error) error {
-	way, courses := h.Anew(), h.known(canonicals)
-	var room []course.Course
-	for i, p := range courses {
+	way, known := h.Anew(), h.known(canonicals)
+	var followed []course.Course // those that were not known
+	for i, canonical := range canonicals {
+		p := known[i]
 		if p == nil {
-			if len(room) == 0 {
-				room = make([]course.Course, len(courses)-i)
+			if followed == nil {
+				followed = make([]course.Course, 0, len(canonicals)-i)
 			}
-			p, room = &room[0], room[1:]
-			way.Follow(p, canonicals[i])
-			courses[i] = p
+			followed = followed[:len(followed)+1]
+			p = &followed[len(followed)-1]
+			way.Follow(p, canonical)
 		}
 		if err := use(way, i, p); err != nil {
 			return err
 		}
 	}
-	h.keep(canonicals, courses)
+	h.keep(canonicals, known, followed)
 	return nil
 }
 
@@ -74,14 +75,18 @@ func (h *path) known(canonicals []string) []*course.Course {
 	return sliced.Map(canonicals, func(canonical string) *course.Course { return h.courses[canonical] })
 }
 
-// keep keeps courses. Where there would be too many, those before are forgotten.
-func (h *path) keep(canonicals []string, courses []*course.Course) {
+// keep keeps the courses of those canonicals that were not known. Where there would be too
+// many, those before are forgotten.
+func (h *path) keep(canonicals []string, known []*course.Course, followed []course.Course) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, canonical := range canonicals {
+		if known[i] != nil {
+			continue
+		}
 		if h.courses == nil || len(h.courses) >= maxCourses {
 			h.courses = make(map[string]*course.Course, min(len(canonicals)-i, maxCourses))
 		}
-		h.courses[canonical] = courses[i]
+		h.courses[canonical], followed = &followed[0], followed[1:]
 	}
 }

@@ -132,6 +132,22 @@ func TestAModuleOfPython3IsNoneOfAnother(t *testing.T) {
 	}
 }
 
+// TestAVersionOfPythonIsThatOne in the other line, which spells it otherwise; what stands beside
+// EL's own Python is no module of SUSE's.
+func TestAVersionOfPythonIsThatOne(t *testing.T) {
+	for _, c := range [][4]string{
+		{"rhel-9", "python3.11", "opensuse-leap-15.6", "python311"},
+		{"rhel-9", "python3.11-devel", "sles-15", "python311-devel"},
+		{"sles-15", "python311", "rhel-9", "python3.11"},
+		{"sles-15", "python311", "rhel-10", "python3"}, // which has none of that version
+		{"rhel-9", "python3.11-cryptography", "sles-16", "python313-cryptography"},
+	} {
+		if got := becomes(t, c[0], c[1], c[2]); packageNames(got) != c[3] {
+			t.Errorf("%s of %s in %s: %q", c[1], c[0], c[2], packageNames(got))
+		}
+	}
+}
+
 // TestWhatNoListHasGivesWay to the name that a list has: EL's for SUSE's own.
 func TestWhatNoListHasGivesWay(t *testing.T) {
 	for _, c := range [][3]string{
@@ -142,6 +158,26 @@ func TestWhatNoListHasGivesWay(t *testing.T) {
 	} {
 		if got := becomes(t, c[0], c[1], "opensuse-leap-15.6"); packageNames(got) != c[2] {
 			t.Errorf("%s of %s: %q", c[1], c[0], packageNames(got))
+		}
+	}
+}
+
+// TestTheTargetsOwnRPMOfADebianPackageIsFound where neither another line's name nor the one that
+// the rules make is in a list: by what the listed rpm is in Debian. What lists alone know is read
+// by the rules, of the same version, and takes the place of no name that the target has.
+func TestTheTargetsOwnRPMOfADebianPackageIsFound(t *testing.T) {
+	for _, c := range [][4]string{
+		{"debian-13", "lm-sensors", "opensuse-leap-15.6", "sensors"},
+		{"rhel-9", "pixman-devel", "opensuse-leap-15.6", "libpixman-1-0-devel"},
+		{"debian-13", "libopenal-dev", "fedora-42", "openal-soft-devel"},
+		{"debian-13", "gir1.2-secret-1", "opensuse-leap-15.6", "typelib-1_0-Secret-1"},
+		{"rhel-9", "readline-devel", "opensuse-leap-15.6", "readline-devel"}, // not readline6-devel
+		{"rhel-9", "gnutls-utils", "opensuse-leap-15.6", "gnutls"},
+		{"opensuse-leap-15.6", "gnutls", "debian-13", "gnutls-bin"}, // SUSE's libraries have names of their own
+		{"rhel-9", "gnutls", "debian-13", "libgnutls30t64"},
+	} {
+		if got := becomes(t, c[0], c[1], c[2]); packageNames(got) != c[3] {
+			t.Errorf("%s of %s in %s: %q", c[1], c[0], c[2], packageNames(got))
 		}
 	}
 }

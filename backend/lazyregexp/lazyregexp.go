@@ -34,15 +34,15 @@ func (r *Regexp) get() *regexp.Regexp {
 // Match is that of regexp.Regexp, as are all that follow.
 func (r *Regexp) Match(b []byte) bool { return r.get().Match(b) }
 
-// MatchString reports whether s has a match. Most texts have none, and show it by what
+// lacks reports whether s surely has no match. Most texts have none, and show it by what
 // they lack: that is seen many times faster.
-func (r *Regexp) MatchString(s string) bool {
-	compiled := r.get()
-	if len(r.needed) > 0 && !slices.ContainsFunc(r.needed, func(text string) bool { return strings.Contains(s, text) }) {
-		return false
-	}
-	return compiled.MatchString(s)
+func (r *Regexp) lacks(s string) bool {
+	r.get()
+	return len(r.needed) > 0 && !slices.ContainsFunc(r.needed, func(text string) bool { return strings.Contains(s, text) })
 }
+
+// MatchString reports whether s has a match.
+func (r *Regexp) MatchString(s string) bool { return !r.lacks(s) && r.get().MatchString(s) }
 
 // FindString is the first match.
 func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
@@ -51,7 +51,12 @@ func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
 func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.get().FindSubmatch(b) }
 
 // FindStringSubmatch is the first match and its groups.
-func (r *Regexp) FindStringSubmatch(s string) []string { return r.get().FindStringSubmatch(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string {
+	if r.lacks(s) {
+		return nil
+	}
+	return r.get().FindStringSubmatch(s)
+}
 
 // FindAll is the first n matches.
 func (r *Regexp) FindAll(b []byte, n int) [][]byte { return r.get().FindAll(b, n) }

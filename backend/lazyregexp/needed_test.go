@@ -2,6 +2,7 @@ package lazyregexp_test
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -21,6 +22,9 @@ func TestWhatLacksATextHasNoMatch(t *testing.T) {
 		t.Run(pattern, rapid.MakeCheck(func(t *rapid.T) {
 			s := rapid.OneOf(rapid.String(), rapid.StringMatching(pattern), rapid.StringMatching(`[abcdeo.(x\x{FFFD}]*`)).Draw(t, "s")
 			if got, want := lazy.MatchString(s), eager.MatchString(s); got != want {
+				t.Fatalf("%q: %v, want %v", s, got, want)
+			}
+			if got, want := lazy.FindStringSubmatch(s), eager.FindStringSubmatch(s); !slices.Equal(got, want) {
 				t.Fatalf("%q: %v, want %v", s, got, want)
 			}
 		}))

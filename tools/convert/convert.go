@@ -36,6 +36,8 @@ type Input struct {
 	// Folder gives the texts of a folder of the source whose names end so, for what a
 	// configuration means by them; nil where nothing can be asked.
 	Folder func(name, end string) []File
+	// Pages are files in folders of pages that set how these are served, such as .htaccess.
+	Pages []File
 }
 
 // File is a file with its whole text. On the source it is where it stands; in a

@@ -51,6 +51,15 @@ func (h Homes) Debian() Places { return h[release.LineDebian] }
 // FromDebian are the places of the rpm families, of a program whose rows have Debian's first.
 func (h Homes) FromDebian() Places { return h[release.LineEL] }
 
+// OfData is where a move takes a program's data: as the program's configuration has it, or
+// else where the program looks by itself.
+func OfData(in Input, program, place string) string {
+	if to := HomesOf(program).Between(in).Move(place); to != place {
+		return to
+	}
+	return HomesOf("data").Between(in).Move(place)
+}
+
 // Between are the places that are others in a move.
 func (h Homes) Between(in Input) Places {
 	switch {

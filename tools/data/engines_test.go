@@ -71,3 +71,22 @@ func TestSettingsOfAServerComeWithItsDump(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(string(said), "lager\n") // root, by the map
 }
+
+// TestAccountsOfMySQLAsMariaDBTakesThem: what MySQL 8.0 says of accounts with each way to log
+// in, roles and rights; MariaDB 11.8 took each line that is made of it.
+func TestAccountsOfMySQLAsMariaDBTakesThem(t *testing.T) {
+	is := is.New(t)
+	for _, source := range []string{"mysql-8.0.accounts", "mysql-8.0.accounts.mariadb"} { // its own it leaves as they are
+		c := exec.Command("bash", "-euc", `. scripts/engines/mysql-accounts.sh; without=() several=(); as_mariadb <testdata/$1; printf '%s\n' "${without[@]}" "${several[@]}" >&2`, "bash", source)
+		var said strings.Builder
+		c.Stderr = &said
+		made, err := c.Output()
+		is.NoErr(err)
+		want, err := os.ReadFile("testdata/mysql-8.0.accounts.mariadb")
+		is.NoErr(err)
+		is.Equal(string(made), string(want))
+		if source == "mysql-8.0.accounts" {
+			is.Equal(said.String(), "`old`@`%`\n`shop`@`localhost`\n`shop`@`localhost` has `admins`, and not `readers`@`%`\n")
+		}
+	}
+}

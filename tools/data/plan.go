@@ -214,9 +214,10 @@ func (p *Plan) add(in PlanInput, place Place) {
 }
 
 // home is where the target has a place of the source, as the converters say in the
-// configuration of its program; none where that is here, or where another place goes.
+// configuration of its program, or as its program looks for it by itself; none where that is
+// here, or where another place goes.
 func (in PlanInput) home(place Place) string {
-	to := convert.HomesOf(place.What).Between(in.move()).Move(place.Path)
+	to := convert.OfData(in.move(), place.What, place.Path)
 	if to == place.Path || slices.ContainsFunc(in.Discovery.Places, func(p Place) bool { return p.Path == to }) {
 		return ""
 	}

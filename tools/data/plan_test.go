@@ -100,7 +100,7 @@ func TestWhatASystemMakesAnewIsNoDifference(t *testing.T) {
 	}
 }
 
-// TestDataMoveToWhereTheTargetHasThem: BIND's, between the rpm families and Debian's.
+// TestDataMoveToWhereTheTargetHasThem between the rpm families and Debian's.
 func TestDataMoveToWhereTheTargetHasThem(t *testing.T) {
 	is := is.New(t)
 	at := func(source, target string, places ...Place) string {
@@ -115,6 +115,9 @@ func TestDataMoveToWhereTheTargetHasThem(t *testing.T) {
 	is.Equal(at("centos-7", "debian-13", Place{Path: "/var/lib/samba", Kind: Service, What: "samba"}), "")
 	is.Equal(at("centos-7", "rocky-9", Place{Path: "/var/named", Kind: Service, What: "bind"}), "")
 	is.Equal(at("centos-7", "debian-13", Place{Path: "/var/named", Kind: Service, What: "bind"}, Place{Path: "/var/cache/bind", Kind: Service, What: "bind"}), "") // taken
+	is.Equal(at("rocky-9", "debian-13", Place{Path: "/var/lib/dhcpd", Kind: Service, What: "leases of dhcpd"}), "/var/lib/dhcp")
+	is.Equal(at("debian-12", "rocky-9", Place{Path: "/var/lib/snmp", Kind: Service, What: "snmp"}), "/var/lib/net-snmp")
+	is.Equal(at("debian-11", "debian-13", Place{Path: "/var/lib/dhcp", Kind: Service, What: "leases of dhcpd"}), "")
 }
 
 // TestExcludesOfAnyBytesAreInThePlan as they are: JSON has no other way.

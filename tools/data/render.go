@@ -123,11 +123,17 @@ func settingsOf(i *Item, more string) string {
 func dumpScript(i *Item) ([]byte, error) {
 	engine := "engines/" + cmp.Or(replicating[i.What], i.What)
 	parts := []string{"engines/dump-head", "engines/remote", engine}
+	if i.accountsApart() {
+		parts = append(parts, engine+"-accounts")
+	}
 	if i.configuration.From != "" {
 		parts = append(parts, engine+"-config")
 	}
 	return joined(settingsOf(i, "DUMP=${DUMP:-./%s.dump}\nSTATE=$DUMP\n"), append(parts, "engines/dump")...)
 }
+
+// accountsApart reports whether a database's accounts are made in a step of their own.
+func (i *Item) accountsApart() bool { return replicating[i.What] == "mysql" }
 
 // replicationScript is what makes the target follow a database, and take over.
 func replicationScript(i *Item) ([]byte, error) {
@@ -169,7 +175,7 @@ func readme(p *Plan) string {
 	for _, i := range p.Items {
 		if i.Method == DumpAndLoad {
 			steps := "dump, then load, then check"
-			if i.What == "mysql" || i.What == "mariadb" {
+			if i.accountsApart() {
 				steps = "dump, then load, then accounts, then check"
 			}
 			fmt.Fprintf(&b, "  bash %s %s\n", i.Script, steps)

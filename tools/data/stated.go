@@ -102,7 +102,7 @@ func programOf(name string) string {
 	if own == "" || dir == name || strings.HasPrefix(name, "/etc/cron") || slices.Contains([]string{"systemd", "default", "sysconfig", "init.d", "xinetd.d", "supervisor", "profile.d"}, dir) {
 		return strings.TrimSuffix(path.Base(name), path.Ext(name))
 	}
-	return dir
+	return strings.TrimSuffix(dir, ".d")
 }
 
 // statements are what texts name.
@@ -129,7 +129,7 @@ func (s *statements) read(t carriedText, all string) {
 				continue
 			}
 			if name := path.Clean(line[at[0]:at[1]]); strings.HasPrefix(name, "/var/") && len(s.seen) < maxStated*10 {
-				s.name(t, line[:at[0]], name)
+				s.name(t, line[:at[0]], name, line[at[1]:])
 			}
 		}
 	}
@@ -137,21 +137,21 @@ func (s *statements) read(t carriedText, all string) {
 
 func isWord(c rune) bool { return c == '.' || c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
 
-// name makes a place of what a line names after its head.
-func (s *statements) name(t carriedText, head, name string) {
-	words := saidBy(head)
-	key := name + " " + strings.Join(words, " ")
+// name makes a place of what a line names between its head and its tail.
+func (s *statements) name(t carriedText, head, name, tail string) {
+	words, others := saidBy(head), ofOthers.FindString(tail)
+	key := strings.Join(append([]string{name, others}, words...), " ")
 	if s.seen[key] || len(s.found) >= maxStated {
 		return
 	}
 	s.seen[key] = true
-	if written.MatchString(head) || slices.ContainsFunc(words, passes) || s.has(name) || slices.ContainsFunc(passed(), func(p string) bool { return below(name, p) }) {
+	if written.MatchString(head) || others == "" && slices.ContainsFunc(words, passes) || s.has(name) || slices.ContainsFunc(passed(), func(p string) bool { return below(name, p) }) {
 		return
 	}
 	c := candidate{kind: Service, what: t.program, evidence: "/" + t.name}
 	info, err := s.fs.Stat(name[1:])
 	if err == nil && info.IsDir() {
-		if slices.ContainsFunc(words, holds) && slices.ContainsFunc(remade, func(p string) bool { return strings.HasPrefix(name, p) }) {
+		if (others != "" || slices.ContainsFunc(words, holds)) && slices.ContainsFunc(remade, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			c.path = name
 			s.found = append(s.found, c)
 		}
@@ -241,6 +241,9 @@ var (
 	rotates = lazyregexp.New(`(?m)^\s*(["']?/[^{}#]*?)\s*\{`)
 	// written ends a line's head before a file to which a shell writes.
 	written = lazyregexp.New(`(?:>|\btee(?:\s+-a)?)\s*["']?$`)
+	// ofOthers follows a folder to which a log server writes what other machines send, by
+	// their names: their logs have no other copy (rsyslog.conf(5), syslog-ng's macros).
+	ofOthers = lazyregexp.New(`^/[^"'\s;]*(?i:%[a-z:_-]*(?:host|fromhost)|\$\{?(?:full)?host|\$\{?sourceip)`)
 	// dated begins a line of a log: with a time, or with an address, an account and a time.
 	dated = lazyregexp.New(`^[\s\["'<]*(?:<?\d+>\s*)?(?:\d{4}[-/.]\d\d[-/.]\d\d[ T]|\d\d[-/.](?:\d\d|[A-Z][a-z]{2})[-/.]\d{2,4}[ :T]|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d|\d\d:\d\d:\d\d|\S+ \S+ \S+ \[\d\d/)`)
 	// wordIn are words of names: FileName, file_name, filename.

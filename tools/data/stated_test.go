@@ -20,7 +20,8 @@ func TestWhatConfigurationKeepsAmongLogs(t *testing.T) {
 	root := machine(t, map[string]string{
 		"etc/gate/gate.conf": "pool-persist /var/log/gate/pool.txt\nstatus /var/log/gate/status.log\nlog-append /var/log/gate/out\nwritepid /var/log/gate/p\n# old /var/log/gate/none\n", "etc/notes/notes.ini": "leases=\"/var/log/notes.leases\"\nTempFile=/var/cache/notes/t\nErrorLog /var/log/notes/errors\nlookup file:/var/cache/notes/map\n",
 		"etc/watch/watch.yml": "databaseDir: /var/cache/watch/files\nreports: /var/cache/watch/pages\ninput:\n  - /var/log/watch/input\n  - /var/log/watch/rotated\n", "etc/cron.d/own": "1 * * * * root /usr/local/bin/own --state /var/tmp/own.state >> /var/log/own 2>&1\n",
-		"etc/logrotate.d/watch": "\"/var/log/watch/rot*\" {\n weekly\n}\n/var/log/turned\n{\n daily\n}\n", "usr/local/bin/own": "#!/bin/sh\ncat /var/lib/misc/own.last >/dev/null\necho 1 >/var/tmp/own.out\n", "etc/lease/l": "file /var/lib/dhcp/dhcpd.leases\nnew /srv/x/var/log/not\nturned /var/log/turned\n",
+		"etc/logrotate.d/watch": "\"/var/log/watch/rot*\" {\n weekly\n}\n/var/log/turned\n{\n daily\n}\n", "usr/local/bin/own": "#!/bin/sh\ncat /var/lib/misc/own.last >/dev/null\necho 1 >/var/tmp/own.out\n", "etc/rsyslog.d/far.conf": "$template FarLog,\"/var/log/far/%HOSTNAME%/all.log\"\ntemplate(name=\"own\" type=\"string\" string=\"/var/log/near/%programname%.log\")\n", "var/log/far/a/all.log": times, "var/log/near/a.log": times,
+		"etc/lease/l":           "file /var/lib/dhcp/dhcpd.leases\nnew /srv/x/var/log/not\nturned /var/log/turned\n",
 		"var/log/gate/pool.txt": "laptop,10.0.0.5\n", "var/log/gate/status.log": "x\n", "var/log/gate/out": "x\n", "var/log/gate/p": "12\n", "var/log/gate/none": "x\n", "var/log/notes.leases": "1700000000 a b\n1700000001 a b\n1700000002 c d\n", "var/cache/notes/t": "x\n", "var/log/notes/errors": "x\n", "var/cache/notes/map.db": "x\n",
 		"var/cache/watch/files/a": "x\n", "var/cache/watch/pages/a": "x\n", "var/log/watch/input": times, "var/log/watch/rotated": "x\n", "var/tmp/own.state": "x\n", "var/log/own": "x\n", "var/lib/misc/own.last": "x\n", "var/lib/misc/dnsmasq.leases": "x\n", "var/tmp/own.out": "x\n", "var/lib/dhcp/dhcpd.leases": "x\n", "var/log/turned": "x\n", "var/log/not": "x\n",
 	})
@@ -33,7 +34,7 @@ func TestWhatConfigurationKeepsAmongLogs(t *testing.T) {
 	}
 	slices.Sort(found)
 	is.Equal(found, []string{
-		"gate /var/log/gate pool.txt", "leases of dhcpd /var/lib/dhcp dhcpd.leases", "leases of dnsmasq /var/lib/misc dnsmasq.leases own.last", "notes /var/cache/notes map.db", "notes /var/log notes.leases", "own /var/tmp own.state", "watch /var/cache/watch/files",
+		"gate /var/log/gate pool.txt", "leases of dhcpd /var/lib/dhcp dhcpd.leases", "leases of dnsmasq /var/lib/misc dnsmasq.leases own.last", "notes /var/cache/notes map.db", "notes /var/log notes.leases", "own /var/tmp own.state", "rsyslog /var/log/far", "watch /var/cache/watch/files",
 	})
 }
 

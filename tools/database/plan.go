@@ -314,8 +314,8 @@ var authentication = []struct {
 	{"postgresql", "trust", "any", assess.Medium, "trust lets in whoever reaches the server: look at its lines before they move"},
 	{"mysql", "mysql_native_password", "8.4", assess.High, "mysql_native_password is off by default in 8.4 and gone from 9.0 on: change the accounts that use it first"},
 	{"mysql", "mysql_old_password", "5.7", assess.High, "passwords of the old form are refused from 5.7 on"},
-	{"mariadb", "caching_sha2_password", "any", assess.High, "MariaDB has no caching_sha2_password: make these accounts anew"},
-	{"mariadb", "sha256_password", "any", assess.High, "MariaDB has no sha256_password: make these accounts anew"},
+	{"mariadb", "caching_sha2_password", "any", assess.High, "MariaDB has no caching_sha2_password: these accounts need their passwords anew"},
+	{"mariadb", "sha256_password", "any", assess.High, "MariaDB has no sha256_password: these accounts need their passwords anew"},
 }
 
 func authNotes(p Plan) (all []Note) {

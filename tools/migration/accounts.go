@@ -7,6 +7,7 @@ import (
 	"svc/assess"
 	"svc/backend/lazyregexp"
 	"svc/tools/migration/naming"
+	"svc/tools/migration/valid"
 )
 
 // packageUsers are system users that packages or the base system make by
@@ -24,7 +25,7 @@ const lastStatic = 99
 
 // accounts are the users that a person made, and the groups that they need, by
 // the names that the target has for the groups of its system.
-func accounts(a *assess.Assessment, where naming.Places, bad *invalid) Accounts {
+func accounts(a *assess.Assessment, where naming.Places, bad *valid.Refused) Accounts {
 	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
 	for _, u := range a.Users {
 		packages := packageUsers.MatchString(u.Name) || where.Account(u.Name) != u.Name // what the target calls otherwise, its own package makes
@@ -43,8 +44,8 @@ func accounts(a *assess.Assessment, where naming.Places, bad *invalid) Accounts 
 	for _, g := range a.Groups {
 		used := slices.ContainsFunc(out.Users, func(u assess.User) bool { return u.GID == g.GID || slices.Contains(u.Groups, where.Group(g.Name)) }) ||
 			slices.ContainsFunc(out.Members, func(m Member) bool { return slices.Contains(m.Groups, g.Name) })
-		if !AccountName(g.Name) {
-			bad.add("group", g.Name)
+		if !valid.AccountName.MatchString(g.Name) {
+			bad.Add("group", g.Name)
 			continue
 		}
 		if !g.System || used && g.GID > lastStatic && where.Group(g.Name) == g.Name {
@@ -59,7 +60,7 @@ func accounts(a *assess.Assessment, where naming.Places, bad *invalid) Accounts 
 // of a family, it is the family's own.
 func further(a *assess.Assessment, where naming.Places, u assess.User) (names []string) {
 	for _, g := range a.Groups {
-		if slices.Contains(u.Groups, g.Name) && (u.UID > lastStatic || g.GID > lastStatic) && u.UID != 0 && AccountName(u.Name) && AccountName(g.Name) {
+		if slices.Contains(u.Groups, g.Name) && (u.UID > lastStatic || g.GID > lastStatic) && u.UID != 0 && valid.AccountName.MatchString(u.Name) && valid.AccountName.MatchString(g.Name) {
 			names = append(names, where.Group(g.Name))
 		}
 	}
@@ -72,18 +73,18 @@ func entered(u assess.User) bool { return u.UID != 0 && len(u.AuthorizedKeys) > 
 
 // possible reports whether a system would take a user; a comment that it would
 // not take is left out.
-func possible(u *assess.User, bad *invalid) bool {
+func possible(u *assess.User, bad *valid.Refused) bool {
 	switch {
-	case !AccountName(u.Name):
-		bad.add("user", u.Name)
+	case !valid.AccountName.MatchString(u.Name):
+		bad.Add("user", u.Name)
 		return false
-	case u.Home != "" && !path.IsAbs(u.Home) || !field.MatchString(u.Home):
-		bad.add("home of "+u.Name, u.Home)
+	case u.Home != "" && !path.IsAbs(u.Home) || !valid.Field.MatchString(u.Home):
+		bad.Add("home of "+u.Name, u.Home)
 		return false
-	case u.Shell != "" && !path.IsAbs(u.Shell) || !field.MatchString(u.Shell):
-		bad.add("shell of "+u.Name, u.Shell)
+	case u.Shell != "" && !path.IsAbs(u.Shell) || !valid.Field.MatchString(u.Shell):
+		bad.Add("shell of "+u.Name, u.Shell)
 		return false
 	}
-	u.Comment = bad.take("comment of "+u.Name, u.Comment, field)
+	u.Comment = bad.Take("comment of "+u.Name, u.Comment, valid.Field)
 	return true
 }

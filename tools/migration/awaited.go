@@ -7,6 +7,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/sliced"
+	"svc/tools/convert"
 	"svc/tools/migration/naming"
 )
 
@@ -80,9 +81,6 @@ func (p *Plan) enable(in Input, where naming.Places) {
 // maxAwaited bounds the paths below /var that are looked for on the source.
 const maxAwaited = 500
 
-// wherePlaces are where services write.
-var wherePlaces = []string{"/var/log/", "/var/spool/", "/var/lib/", "/var/cache/"}
-
 // awaited is what carried configuration names of where services write, and the source
 // has: files of logs, since what watches one may not start without it, and folders that
 // are not merely root's, since a package of the target may not bring what the source's did.
@@ -98,23 +96,19 @@ func (p *Plan) awaited(in Input, where naming.Places) {
 		if !ok {
 			continue
 		}
-		for n, line := range strings.Split(text, "\n") {
-			if naming.Silent(n, line) || !strings.Contains(line, "/var/") {
+		said := sliced.Map(p.Configuration[i].Changes, func(c convert.Change) [2]string { return [2]string{c.Was, c.Now} })
+		for _, w := range naming.WrittenIn(text, said) {
+			if seen[w.Path] || len(seen) == most {
 				continue
 			}
-			for _, name := range naming.Paths.FindAllString(line, -1) {
-				if seen[name] || len(seen) == most || !slices.ContainsFunc(wherePlaces, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
-					continue
-				}
-				seen[name] = true
-				f, folder, ok := in.Described(name)
-				switch made := (Folder{Path: name, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group)}); {
-				case !ok:
-				case folder && (f.UID != 0 || f.GID != 0 || f.Mode != "0755"):
-					p.Folders = append(p.Folders, made)
-				case !folder && strings.HasPrefix(name, "/var/log/"):
-					p.Logs = append(p.Logs, made)
-				}
+			f, folder, ok := in.Described(w.Was)
+			seen[w.Path] = true
+			switch made := (Folder{Path: w.Path, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group)}); {
+			case !ok:
+			case folder && (f.UID != 0 || f.GID != 0 || f.Mode != "0755" || w.Path != w.Was):
+				p.Folders = append(p.Folders, made)
+			case !folder && strings.HasPrefix(w.Path, "/var/log/"):
+				p.Logs = append(p.Logs, made)
 			}
 		}
 	}

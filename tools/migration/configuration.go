@@ -16,6 +16,7 @@ import (
 	"svc/tools/convert"
 	"svc/tools/migration/edits"
 	"svc/tools/migration/naming"
+	"svc/tools/migration/shipped"
 )
 
 // versioned are folders that carry the version of their software: settings in
@@ -50,6 +51,20 @@ func configuration(in Input, where naming.Places) []Config {
 			continue // they are told by their jobs
 		}
 		files, there[f.Path] = append(files, decide(in, where, f)), true
+	}
+	asShipped := shipped.Machine{Assessment: in.Assessment, Read: in.Read, Described: in.Described}
+	for _, f := range asShipped.Files(in.Target) {
+		if stays, _ := stays(in, where, f.ConfigFile); stays != "" || there[f.Path] {
+			continue
+		}
+		c := decide(in, where, f.ConfigFile)
+		c.To, c.Action = cmp.Or(c.To, f.Path), Copy // converters say where it goes
+		c.Reason, c.shipped = f.Why, f.Why
+		files, there[f.Path] = append(files, c), true
+	}
+	carried := sliced.FilterMap(files, func(c Config) (string, bool) { return c.From, c.To != "" && c.Link == "" })
+	for _, f := range asShipped.Dropped(in.Target, where.Dropped, carried) {
+		files = append(files, Config{From: f.Path, To: f.Path, Action: Copy, Reason: f.Why, Package: f.Package, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group), SHA256: f.SHA256})
 	}
 	tables := map[string]bool{}
 	for _, job := range in.Assessment.Cron {

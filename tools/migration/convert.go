@@ -116,7 +116,21 @@ func conversion(in Input, p *Plan) convert.Input {
 			}
 		}
 	}
+	of.Pages = in.pages()
 	return of
+}
+
+// pages are the texts of what sets how pages are served, in their folders.
+func (in Input) pages() (all []convert.File) {
+	for _, file := range in.Assessment.Apart {
+		if !slices.Contains(assess.PageSettings, path.Base(file)) || in.Read == nil {
+			continue
+		}
+		if text, err := in.Read(file); err == nil {
+			all = append(all, convert.File{Path: file, Text: string(text)})
+		}
+	}
+	return all
 }
 
 // folder are the texts of a folder of the machine whose names end so.
@@ -183,14 +197,14 @@ func (p *Plan) apply(name string, rows []int, of convert.Input, in Input) {
 
 // convertBases converts what people changed as their files are, by source and
 // place on the target: only alike can be compared.
-func (p *Plan) convertBases(name string, rows []int, of convert.Input) map[[2]string]*shipped {
-	original := map[string]*shipped{}
+func (p *Plan) convertBases(name string, rows []int, of convert.Input) map[[2]string]*origin {
+	original := map[string]*origin{}
 	for _, i := range rows {
 		if c := p.Configuration[i]; c.base != nil {
 			original[c.From] = c.base
 		}
 	}
-	all := map[[2]string]*shipped{}
+	all := map[[2]string]*origin{}
 	if len(original) == 0 {
 		return all
 	}
@@ -202,7 +216,7 @@ func (p *Plan) convertBases(name string, rows []int, of convert.Input) map[[2]st
 	}
 	for _, f := range registry.Run(name, of).Files {
 		if b := original[f.From]; b != nil {
-			all[[2]string{f.From, f.Path}] = &shipped{f.Text, b.from}
+			all[[2]string{f.From, f.Path}] = &origin{f.Text, b.from}
 		}
 	}
 	return all
@@ -224,7 +238,7 @@ func converted(c Config, name string, r convert.Result, written []convert.File) 
 	all := []Config{}
 	for _, f := range written {
 		row := c
-		row.To, row.Action, row.Reason, row.Text = f.Path, Convert, reasonOfChanges(c.Changes), &f.Text
+		row.To, row.Action, row.Reason, row.Text = f.Path, Convert, strings.TrimSpace(c.shipped+" "+reasonOfChanges(c.Changes)), &f.Text
 		if row.Mode = cmp.Or(f.Mode, c.Mode); convert.Waits(f.Path) {
 			row.Reason += waiting
 		}

@@ -12,6 +12,7 @@ import (
 	"svc/backend/api"
 	"svc/tools/convert"
 	"svc/tools/migration/naming"
+	"svc/tools/migration/valid"
 )
 
 // elServer is a web server of CentOS 7 with the given files.
@@ -96,7 +97,7 @@ func TestAccountsOfOtherFamilies(t *testing.T) {
 	got := accounts(&assess.Assessment{
 		Users:  []assess.User{{Name: "apache", UID: 48, GID: 48, System: true}, {Name: "anna", UID: 1000, GID: 1000, Home: "/home/anna", Groups: []string{"wheel"}}},
 		Groups: []assess.Group{{Name: "apache", GID: 48, System: true}, {Name: "wheel", GID: 10, System: true}, {Name: "anna", GID: 1000}},
-	}, where, &invalid{})
+	}, where, &valid.Refused{})
 	is.Equal(len(got.Users), 1)
 	is.Equal(got.Users[0].Groups, []string{"sudo"})
 	is.Equal(len(got.Groups), 1)
@@ -115,7 +116,7 @@ func TestAccountsOfPackagesKeepTheirGroups(t *testing.T) {
 			{Name: "mosquitto", UID: 109, GID: 120, System: true, Groups: []string{"wheel"}},
 		},
 		Groups: []assess.Group{{Name: "adm", GID: 4, System: true}, {Name: "house", GID: 480, System: true}, {Name: "keys", GID: 2000}, {Name: "wheel", GID: 10, System: true}},
-	}, where, &invalid{})
+	}, where, &valid.Refused{})
 	is.Equal(got.Members, []Member{{"www-data", []string{"house", "keys"}}, {"mosquitto", []string{"sudo"}}})
 	is.Equal(len(got.Users), 0)
 	is.Equal(len(got.Groups), 2) // house is a person's too, though its number is of the system
@@ -240,4 +241,15 @@ func TestOneSourceForEachFile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAnotherPlaceMendsNoCertificate: a file that is read no more where it stands is mended by
+// another place, a certificate that is refused is not.
+func TestAnotherPlaceMendsNoCertificate(t *testing.T) {
+	is := is.New(t)
+	p := &Plan{Configuration: []Config{{From: "/etc/pki/ca-trust/source/anchors/own.crt", To: "/usr/local/share/ca-certificates/own.crt", Action: Convert}}}
+	f := assess.Finding{Key: "hazard.some.place", Evidence: []assess.Evidence{{Path: "/etc/pki/ca-trust/source/anchors/own.crt"}}}
+	is.True(p.mended(f))
+	f.Key = "hazard.tls.cert-lax"
+	is.True(!p.mended(f))
 }

@@ -19,8 +19,8 @@ const (
 	maxEdits  = 200
 )
 
-func newShipped(f *pristine.File) *shipped {
-	return &shipped{string(f.Text), Origin{f.Path, digestOf(f.Text), f.Package, f.Version, f.SHA256}}
+func newOrigin(f *pristine.File) *origin {
+	return &origin{string(f.Text), Origin{f.Path, digestOf(f.Text), f.Package, f.Version, f.SHA256}}
 }
 
 func digestOf(text []byte) string {
@@ -30,7 +30,7 @@ func digestOf(text []byte) string {
 
 // base is what a person changed to make a file: the file as the source's package
 // ships it; nil where that is not known. Secrets are nobody's to read.
-func base(in Input, f assess.ConfigFile) *shipped {
+func base(in Input, f assess.ConfigFile) *origin {
 	template, made := pristine.TemplateOf(f.Path)
 	filled := made && template.Filled
 	if in.Read == nil || f.State != assess.ConfigChanged && !filled || f.Link != "" || f.Secret {
@@ -45,20 +45,20 @@ func base(in Input, f assess.ConfigFile) *shipped {
 	}
 	for _, place := range []string{"/var/lib/ucf/cache/" + strings.ReplaceAll(f.Path, "/", ":"), template.Path} {
 		if text, err := in.Read(place); err == nil && fits(text) && place != "" {
-			return &shipped{string(text), Origin{Path: place, SHA256: digestOf(text)}}
+			return &origin{string(text), Origin{Path: place, SHA256: digestOf(text)}}
 		}
 	}
 	if in.SourceFile == nil {
 		return nil
 	}
 	if found := in.SourceFile([]string{f.Package}, f.Path, fits); found != nil {
-		return newShipped(found)
+		return newOrigin(found)
 	}
 	return nil
 }
 
 // beside finds the package's own file beside one that was edited.
-func beside(in Input, f assess.ConfigFile) *shipped {
+func beside(in Input, f assess.ConfigFile) *origin {
 	if in.PathExists == nil || f.State != assess.ConfigChanged {
 		return nil
 	}
@@ -67,7 +67,7 @@ func beside(in Input, f assess.ConfigFile) *shipped {
 			continue
 		}
 		if text, err := in.Read(f.Path + end); err == nil {
-			return &shipped{string(text), Origin{Path: f.Path + end, SHA256: digestOf(text)}}
+			return &origin{string(text), Origin{Path: f.Path + end, SHA256: digestOf(text)}}
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func beside(in Input, f assess.ConfigFile) *shipped {
 
 // edited are the changes that a person made to a package's own file; ok is false
 // where they are not known. Was is the package's line, Now the person's.
-func edited(in Input, f assess.ConfigFile, b *shipped) (all []convert.Change, ok bool) {
+func edited(in Input, f assess.ConfigFile, b *origin) (all []convert.Change, ok bool) {
 	if b == nil {
 		return nil, false
 	}

@@ -202,3 +202,11 @@ func mergeable(in Input, p *Plan) []assess.Finding {
 		return edited[c.From] && c.Link == "" && (c.Action == Copy || c.Action == Convert) && !c.Waits()
 	}, found("configuration.mergeable", "%d files that people edited take the place of the target's own, with all that the source's version had in them: %s.", nil))
 }
+
+// refused says what was left out because no system takes it.
+func refused(values []string) []assess.Finding {
+	if len(values) == 0 {
+		return nil
+	}
+	return []assess.Finding{found("source.invalid-values", fmt.Sprintf("%d values can't be what they are said to be, and are left out: %s.", len(values), strings.Join(values[:min(5, len(values))], ", ")), nil)}
+}

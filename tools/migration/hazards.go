@@ -2,6 +2,7 @@ package migration
 
 import (
 	"slices"
+	"strings"
 
 	"svc/assess"
 	"svc/assess/judge"
@@ -32,12 +33,13 @@ func told(p *Plan, all []assess.Finding) []assess.Finding {
 
 // mended reports whether each line that a finding names is changed in what the role
 // brings, by a step after the data, or with a dump. Where it names a file whole, its place is the
-// trouble: another place mends that, of all of its lines.
+// trouble: another place mends that, of all of its lines. Of a certificate the whole is the
+// trouble, wherever it stands.
 func (p *Plan) mended(f assess.Finding) bool {
 	placed := map[string]bool{}
 	commands := slices.ContainsFunc(f.Remediations, func(r assess.Remediation) bool { return r.BeforeData }) // which a dump's load does
 	for _, e := range f.Evidence {
-		placed[e.Path] = placed[e.Path] || e.Line == 0
+		placed[e.Path] = placed[e.Path] || e.Line == 0 && !strings.HasPrefix(f.Key, "hazard.tls.cert-")
 	}
 	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(e assess.Evidence) bool {
 		if e.Line > 0 && slices.ContainsFunc(p.Mentions, func(m naming.Mention) bool { return m.Path == e.Path && m.Line == e.Line && m.Now != "" }) {

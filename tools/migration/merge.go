@@ -27,13 +27,13 @@ func (p *Plan) merge(in Input, where naming.Places) {
 			continue
 		}
 		if own := in.TargetFile(where.Targets(c.Package), c.To, func([]byte) bool { return true }); own != nil {
-			c.merge(in, newShipped(own))
+			c.merge(in, newOrigin(own))
 		}
 	}
 }
 
 // merge joins one file with the target's own.
-func (c *Config) merge(in Input, own *shipped) {
+func (c *Config) merge(in Input, own *origin) {
 	person, ok := c.carried(in)
 	was, now, theirs := edits.Lines(c.base.text), edits.Lines(person), edits.Lines(own.text)
 	if !ok || max(len(was), len(now), len(theirs)) > maxEdited || !isText(c.base.text+person+own.text) {

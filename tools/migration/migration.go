@@ -11,6 +11,7 @@ import (
 	"svc/backend/api/attest"
 	"svc/backend/sliced"
 	"svc/tools/migration/naming"
+	"svc/tools/migration/valid"
 )
 
 // New makes the plan.
@@ -30,7 +31,7 @@ func New(in Input) *Plan {
 	p.withhold(in)
 	p.await(in, places)
 	p.Archives = archives(in, p)
-	bad := &invalid{}
+	bad := &valid.Refused{}
 	p.System = system(in, p, bad)
 	p.Folders = folders(in, places)
 	p.awaited(in, places)
@@ -43,7 +44,7 @@ func New(in Input) *Plan {
 	}
 	known := troubles(in, p, places)
 	p.reword(in, known)
-	p.Findings = append(findings(in, p, known), complete(bad.finding())...)
+	p.Findings = append(findings(in, p, known), complete(refused(bad.Values))...)
 	p.Inhibitors = append(p.Inhibitors, sliced.Filter(slices.Concat(a.Findings, p.Findings), func(f assess.Finding) bool { return f.Inhibitor })...)
 	return p
 }

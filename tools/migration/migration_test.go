@@ -17,6 +17,7 @@ import (
 	"svc/backend/release"
 	"svc/tools/convert"
 	"svc/tools/migration/naming"
+	"svc/tools/migration/valid"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -460,7 +461,7 @@ func TestAccountsOfPeople(t *testing.T) {
 			{Name: "anna", GID: 1000},
 			{Name: "team", GID: 1600},
 		},
-	}, naming.Places{}, &invalid{})
+	}, naming.Places{}, &valid.Refused{})
 	is.Equal([]string{got.Users[0].Name, got.Users[1].Name}, []string{"worker", "anna"})
 	is.Equal(len(got.Users), 2)
 	is.Equal(len(got.Groups), 4) // docker, worker, anna, team

@@ -133,8 +133,9 @@ type Config struct {
 	Text *string `json:"-"`
 	// base is what a person changed to make the file, converted as the file is;
 	// nil where that is not known.
-	base  *shipped
-	taken bool // a secret that stays behind, of a kind that a converter knows
+	base    *origin
+	shipped string // why it comes along, where it is as its package ships it
+	taken   bool   // a secret that stays behind, of a kind that a converter knows
 }
 
 // Waits reports whether what the role writes waits for a person to put it in
@@ -234,8 +235,8 @@ type Member struct {
 	Groups []string `json:"groups"`
 }
 
-// shipped is a file as a package ships it.
-type shipped struct {
+// origin is a file as a package ships it.
+type origin struct {
 	text string
 	from Origin
 }

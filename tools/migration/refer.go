@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -150,14 +151,15 @@ func (c *Config) converts() {
 	}
 }
 
-// ownTexts are the scripts among the programs that people wrote, by path.
+// ownTexts are the scripts among the programs that people wrote, and what sets how their pages
+// are served, by path.
 func ownTexts(in Input) map[string]string {
 	all := map[string]string{}
 	for _, name := range programs(in) {
 		if _, ok := all[name]; ok || len(all) == maxReferrings {
 			continue
 		}
-		if text, err := in.Read(name); err == nil && len(text) <= maxScript && strings.HasPrefix(string(text), "#!") && isText(string(text)) {
+		if text, err := in.Read(name); err == nil && len(text) <= maxScript && (strings.HasPrefix(string(text), "#!") || slices.Contains(assess.PageSettings, path.Base(name))) && isText(string(text)) {
 			all[name] = string(text)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"svc/assess"
 	"svc/assess/hazards"
+	"svc/backend/api"
 	"svc/tools/migration/naming"
 )
 
@@ -45,4 +46,17 @@ func TestOldFormsAreWrittenAnew(t *testing.T) {
 	said := told(p, known)
 	is.Equal(said[0].Severity, assess.Info)
 	is.Equal(said[1].Severity, assess.High) // the document is a person's
+}
+
+// TestWhatSetsPagesIsRead as people's programs are: a file of passwords that has another place
+// on the target is named by what comes with the data.
+func TestWhatSetsPagesIsRead(t *testing.T) {
+	is := is.New(t)
+	in := server(t, "centos-7", "debian-13", "httpd", "2.4")
+	in.Assessment.Apart = []string{"/var/www/a/.htaccess", "/var/www/a/notes"}
+	in.Relocations = map[string][]api.Relocation{"c": {{From: "/etc/httpd", To: ptr("/etc/apache2"), Kind: api.RelocateDir, Action: api.ActionCopy, Note: "Debian keeps it in another place."}}}
+	in.Read = func(name string) ([]byte, error) { return []byte("AuthUserFile /etc/httpd/users\n"), nil }
+	p := New(in)
+	is.Equal(len(p.Mentions), 1)
+	is.Equal([]string{p.Mentions[0].Path, p.Mentions[0].Name, p.Mentions[0].Now}, []string{"/var/www/a/.htaccess", "/etc/httpd/users", "/etc/apache2/users"})
 }

@@ -12,16 +12,17 @@ import (
 	"svc/backend/release"
 	"svc/tools/migration/inits"
 	"svc/tools/migration/naming"
+	"svc/tools/migration/valid"
 )
 
 // services decides about every unit of the assessment.
-func services(in Input, where naming.Places, bad *invalid) []Service {
+func services(in Input, where naming.Places, bad *valid.Refused) []Service {
 	all := []Service{}
 	for _, u := range slices.Concat(in.Assessment.Services, in.Assessment.Timers) {
 		s := service(in, where, u)
-		if !unitName.MatchString(u.Name) || !unitName.MatchString(s.To) && s.To != "" {
+		if !valid.UnitName.MatchString(u.Name) || !valid.UnitName.MatchString(s.To) && s.To != "" {
 			s.To, s.Apply, s.Reason = "", false, "No unit can be called so."
-			bad.add("unit", u.Name)
+			bad.Add("unit", u.Name)
 		}
 		all = append(all, s)
 	}

@@ -11,12 +11,13 @@ import (
 	"svc/backend/release"
 	"svc/backend/sliced"
 	"svc/tools/migration/naming"
+	"svc/tools/migration/valid"
 )
 
 // system decides what the role sets of the system as a whole.
-func system(in Input, p *Plan, bad *invalid) System {
+func system(in Input, p *Plan, bad *valid.Refused) System {
 	s := in.Assessment.System
-	return System{HostName: bad.take("host name", s.Hostname, hostName), TimeZone: bad.take("time zone", s.TimeZone, zoneName), Locale: bad.take("locale", s.Locale, localeName), Locales: otherLocales(in), Recommends: recommends(in), Unwanted: unwanted(in), Dependencies: dependencies(in, p)}
+	return System{HostName: bad.Take("host name", s.Hostname, valid.HostName), TimeZone: bad.Take("time zone", s.TimeZone, valid.ZoneName), Locale: bad.Take("locale", s.Locale, valid.LocaleName), Locales: otherLocales(in), Recommends: recommends(in), Unwanted: unwanted(in), Dependencies: dependencies(in, p)}
 }
 
 // Where Debian's family has the locales that are made, and how many of them a
@@ -32,12 +33,13 @@ func otherLocales(in Input) (all []string) {
 		return nil
 	}
 	text, err := in.Read(madeLocales)
-	if err != nil {
-		return nil
+	lines := strings.Split(string(text), "\n")
+	if err != nil && in.PathExists != nil {
+		lines = naming.LangpackLocales(sliced.Map(in.Assessment.Packages, func(p assess.Package) string { return p.Name }), in.PathExists)
 	}
-	for line := range strings.Lines(string(text)) {
+	for _, line := range lines {
 		name := strings.Fields(line + " #")[0]
-		if localeName.MatchString(name) && name != in.Assessment.System.Locale && !slices.Contains(all, name) && len(all) < maxLocales {
+		if valid.LocaleName.MatchString(name) && name != in.Assessment.System.Locale && !slices.Contains(all, name) && len(all) < maxLocales {
 			all = append(all, name)
 		}
 	}
@@ -100,7 +102,7 @@ func folders(in Input, where naming.Places) []Folder {
 	for _, f := range in.Assessment.Folders {
 		r, to, moved := where.File(f.Path)
 		unsure := moved && r.To == nil || !moved && versionDiffers(in, f.Path+"/")
-		if to == "" || unsure || where.Gone(f.Package) || f.Owner == "" || f.Group == "" || !modeOctal.MatchString(f.Mode) || !utf8.ValidString(f.Path) {
+		if to == "" || unsure || where.Gone(f.Package) || f.Owner == "" || f.Group == "" || !valid.Mode.MatchString(f.Mode) || !utf8.ValidString(f.Path) {
 			continue
 		}
 		all = append(all, Folder{Path: to, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group), Own: f.Package == "" && strings.HasPrefix(f.Path, "/etc/")})

@@ -9,6 +9,7 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/tools/migration/naming"
+	"svc/tools/migration/valid"
 )
 
 // TestAVendorsUnitGoesAlong where the target lacks its package and all that it runs moves
@@ -79,7 +80,7 @@ func TestWhatAPackageOfTheTargetMakesIsNotMade(t *testing.T) {
 		Users:  []assess.User{{Name: "served", UID: 985, GID: 985, System: true}, {Name: "own", UID: 986, GID: 986, System: true}},
 		Groups: []assess.Group{{Name: "served", GID: 985, System: true}, {Name: "own", GID: 986, System: true}},
 	}
-	got := accounts(a, where, &invalid{})
+	got := accounts(a, where, &valid.Refused{})
 	is.Equal(len(got.Users), 1)
 	is.Equal(got.Users[0].Name, "own")
 	is.Equal(len(got.Groups), 1)

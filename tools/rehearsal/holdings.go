@@ -3,6 +3,7 @@ package rehearsal
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,17 +17,17 @@ var cataloguesTSV string
 
 // CatalogueQuestion asks a server or a language what it holds, serves or can load.
 type CatalogueQuestion struct {
-	Kind    string // of a check
-	Data    bool   // it comes with the data
-	Name    string
-	Program string   // that must be there, a pattern
-	Place   string   // that must be there, too; empty for none
-	Words   []string // of its own client, on the machine
+	Kind     string // of a check
+	Data     bool   // it comes with the data
+	Name     string
+	Programs []string // patterns, of which one must be there
+	Places   []string // likewise, too; none where nothing must
+	Words    []string // of its own client, on the machine
 }
 
 // CatalogueQuestions are those of the table.
 var CatalogueQuestions = tsv.List(cataloguesTSV, 7, func(c []string) CatalogueQuestion {
-	return CatalogueQuestion{c[0], c[1] == "data", c[2], c[3], c[4], []string{"sh", "-c", c[5]}}
+	return CatalogueQuestion{c[0], c[1] == "data", c[2], strings.Fields(c[3]), strings.Fields(c[4]), []string{"sh", "-c", c[5]}}
 })
 
 // catalogues are what servers hold that are asked about checks of one kind.
@@ -108,7 +109,7 @@ func (j judge) cron() (all []Check) {
 		case !user && j.renamed(job): // its account has another name there
 		case !user:
 			c.Verdict, c.Why = Fails, "The target has no account "+job.User+"."
-		case j.Target.Programs[job.Program], j.anew(job):
+		case j.Target.Programs[job.Program], j.anew(job), j.renamedFile(job.Program):
 		case !j.WithData && j.OnSource(job.Program):
 			c.Verdict, c.Why = Untried, needsData
 		default:
@@ -134,6 +135,12 @@ func (j judge) anew(job Job) bool {
 	return slices.ContainsFunc(Jobs(j.Target.Assessment), func(now Job) bool {
 		return now.Where == job.Where && now.User == job.User && j.Target.Programs[now.Program]
 	})
+}
+
+// renamedFile reports whether a program has another name on the target, and is there.
+func (j judge) renamedFile(program string) bool {
+	to := j.placeNow(program)
+	return to != program && j.OnTarget(to)
 }
 
 // renamed reports whether the target has a line with another account, which it has.
@@ -219,9 +226,10 @@ func (j judge) certificates() (all []Check) {
 			continue
 		}
 		c := Check{Subject: cert.Path, Verdict: Runs, Source: "with its key " + cert.Key}
-		now, there := sliced.Find(j.Target.Assessment.Certificates, func(t assess.Certificate) bool { return t.Path == cert.Path })
+		to := j.placeNow(cert.Path)
+		now, there := sliced.Find(j.Target.Assessment.Certificates, func(t assess.Certificate) bool { return t.Path == to })
 		switch {
-		case !there && j.OnTarget(cert.Path):
+		case !there && j.OnTarget(to):
 			c.Verdict, c.Why = Untried, "Nothing on the target names it."
 		case !there && !j.WithData:
 			c.Verdict, c.Why = Untried, needsData
@@ -244,9 +252,12 @@ func (j judge) machines(name string) bool {
 	return slices.ContainsFunc(j.Before.Configuration, func(c assess.ConfigFile) bool { return c.Path == name && c.Machine })
 }
 
-// own are checks of a person's own.
+// own are checks of a person's own; those that a program printed of the source alone count,
+// too.
 func (j judge) own() (all []Check) {
+	missing := maps.Clone(j.OwnSource)
 	for _, o := range j.OwnTarget {
+		delete(missing, o.Name)
 		c := Check{Subject: o.Name, Verdict: Runs, Target: o.Text}
 		before, asked := j.OwnSource[o.Name]
 		if asked {
@@ -260,6 +271,11 @@ func (j judge) own() (all []Check) {
 			c.Verdict, c.Why, c.Log, c.Target = Fails, "The check fails on the target.", []string{o.Text}, "fails"
 		}
 		all = append(all, c)
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		if j.OwnTarget != nil && missing[name].OK {
+			all = append(all, Check{Subject: name, Verdict: Untried, Source: "passes", Why: "The program of checks did not come to it on the target: it ended before, or took too long."})
+		}
 	}
 	return all
 }

@@ -53,6 +53,9 @@ const (
 	needsDevices = "It needs what no sandbox has: a network, devices or the kernel's own settings."
 )
 
+// placeNow is where the target has a file of the source.
+func (j judge) placeNow(name string) string { return PlaceNow(j.Plan, name) }
+
 // level takes back what was said of a function that only something started shows.
 func (j judge) level(c *Check, started bool) {
 	if j.Level == Chroot && started && c.Verdict == Fails {
@@ -80,6 +83,8 @@ func (j judge) units() (all []Check) {
 			}
 		case s.Active == "active", s.Active == "inactive" && (s.Triggered || s.Type == "oneshot"), j.takenOver(to):
 		case s.Active == "inactive" && s.Refused && strings.Contains(strings.Join(j.Target.Logs[to], " "), "ConditionVirtualization"):
+			c.Verdict, c.Why = Untried, needsDevices
+		case s.Active == "failed" && j.wantsHardware(to):
 			c.Verdict, c.Why = Untried, needsDevices
 		case s.Active == "inactive" && s.Refused:
 			c.Verdict, c.Why = Fails, "A condition of its unit is not met on the target."
@@ -120,9 +125,22 @@ func (j judge) anewFailed(asked []Check) (all []Check) {
 		case slices.ContainsFunc(asked, func(c Check) bool { return c.Subject == name }):
 			continue
 		}
-		all = append(all, Check{Subject: name, Verdict: Fails, Source: cmp.Or(was, "no such unit"), Target: "failed", Why: "It is failed on the target, and was not on the source.", Log: j.Target.Logs[name]})
+		c := Check{Subject: name, Verdict: Fails, Source: cmp.Or(was, "no such unit"), Target: "failed", Why: "It is failed on the target, and was not on the source.", Log: j.Target.Logs[name]}
+		if j.wantsHardware(name) {
+			c.Verdict, c.Why = Untried, needsDevices
+		}
+		all = append(all, c)
 	}
 	return all
+}
+
+// hardware are words of programs that want what no sandbox has: the clock, the kernel's
+// random numbers and its audit, a TPM.
+var hardware = lazyregexp.New(`adjtimex\(|RNDADDENTROPY failed|/dev/tpm|TCSD TDDL.*Could not find a device|The audit system is disabled`)
+
+// wantsHardware reports whether a unit failed since it wants some.
+func (j judge) wantsHardware(unit string) bool {
+	return hardware.MatchString(strings.Join(j.Target.Logs[unit], " "))
 }
 
 // stateNow is how a unit is set on the target, whose file is there.
@@ -306,7 +324,11 @@ func (j judge) ports() (all []Check) {
 			c.Verdict, c.Why = Untried, notStarted
 		case !listening:
 			c.Verdict, c.Target, c.Why = Fails, "closed", "Nothing listens there on the target."
-			c.Log = j.logOf(by)
+			unit := j.unitOf(by)
+			c.Log = j.Target.Logs[unit]
+			if j.Target.Services[unit].Active == "failed" && j.wantsHardware(unit) {
+				c.Verdict, c.Why = Untried, needsDevices
+			}
 		default:
 			c.Target = strings.TrimSpace(listenedBy(j.Target, at) + " " + reach(open))
 			j.greeted(&c, at)
@@ -355,13 +377,16 @@ func word(greeting string) string {
 	return first
 }
 
-// logOf are the last lines of the unit that a program belongs to.
-func (j judge) logOf(program string) []string {
+// unitOf is the target's unit that a program of the source belongs to; empty where it is of none.
+func (j judge) unitOf(program string) string {
 	if program == "" || j.Source == nil {
-		return nil
+		return ""
 	}
 	of := sliced.First(j.Source.Assessment.Running.Sockets, func(s assess.Socket) bool { return s.Program == program && s.Unit != "" })
-	return j.Target.Logs[j.unitNow(of.Unit)]
+	if of.Unit == "" {
+		return ""
+	}
+	return j.unitNow(of.Unit)
 }
 
 // configuration are services' own checks of theirs.

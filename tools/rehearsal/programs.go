@@ -15,16 +15,17 @@ import (
 const maxTroubles = 10
 
 // programs are people's own, which the machine's interpreters were asked about. One whose
-// interpreter the source does not have, or that is a package's, says nothing of the move.
+// interpreter the source does not have, or that is a package's of either machine, says
+// nothing of the move.
 func (j judge) programs() (all []Check) {
 	if j.Source == nil || j.Source.Compiled == nil || j.Target.Compiled == nil {
 		return nil
 	}
 	for _, p := range j.People {
-		to := j.ProgramNow(p.Path)
+		to := j.placeNow(p.Path)
 		c := Check{Subject: p.Path, Verdict: Runs, Source: p.Language}
-		switch lost := compile.Lost(j.Source.Compiled, j.Target.Compiled, p.Path, j.ProgramNow); {
-		case j.Source.Owners[p.Path] != "" || !j.Source.Compiled.Asked[p.Path]:
+		switch lost := compile.Lost(j.Source.Compiled, j.Target.Compiled, p.Path, j.placeNow); {
+		case j.Source.Owners[p.Path] != "" || j.Target.Owners[to] != "" || !j.Source.Compiled.Asked[p.Path]:
 			continue
 		case !j.OnTarget(to) && j.leftBehind(p.Path):
 			continue

@@ -173,16 +173,20 @@ type Input struct {
 	Same func(path string) bool
 	// UnitPaths are the paths that a unit file of the source names to be started.
 	UnitPaths func(unitFile string) []string
-	// People are people's programs on the source, with what of them was not looked at, and
-	// ProgramNow is where the target has one.
+	// People are people's programs on the source, with what of them was not looked at.
 	People     []compile.Program
 	PeopleLeft string
-	ProgramNow func(path string) string
 	OwnSource  map[string]Own // nil where the source did not run
 	OwnTarget  []Own
 	Data       []Step   // the data's own comparisons
 	Mends      []Step   // commands of known troubles, by what they mend
 	Unread     []string // files and folders of the source that could not be read, so that nobody moved them
+}
+
+// PlaceNow is where the target has a file of the source.
+func PlaceNow(plan *migration.Plan, name string) string {
+	row := sliced.First(plan.Configuration, func(row migration.Config) bool { return row.From == name && row.To != "" })
+	return cmp.Or(row.To, name)
 }
 
 // New judges a rehearsal. The caller adds how it was made.

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"path"
 	"slices"
 	"testing"
 
@@ -185,6 +186,20 @@ func TestALineOfCronThatWasChangedOnItsWay(t *testing.T) {
 	is.Equal(New(in).Sum.Fails, 0)
 }
 
+// TestAScriptOfCronThatWasRenamedOnItsWay runs by its new name.
+func TestAScriptOfCronThatWasRenamedOnItsWay(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Target.Programs = map[string]bool{}
+	in.Before.Cron[0].Command = "/etc/cron.daily/tidy.sh"
+	in.Source.Programs = map[string]bool{"/etc/cron.daily/tidy.sh": true}
+	is.Equal(New(in).Sum.Fails, 1)
+	in.Plan.Configuration = append(in.Plan.Configuration, migration.Config{From: "/etc/cron.daily/tidy.sh", To: "/etc/cron.daily/tidy_sh"})
+	is.Equal(New(in).Sum.Fails, 0)
+	in.OnTarget = func(name string) bool { return name != "/etc/cron.daily/tidy_sh" }
+	is.Equal(named(New(in), "cron /etc/cron.daily/tidy.sh, for root").Verdict, Fails)
+}
+
 // TestALineOfCronWhoseAccountHasAnotherName runs where the target has that account.
 func TestALineOfCronWhoseAccountHasAnotherName(t *testing.T) {
 	is := is.New(t)
@@ -318,7 +333,6 @@ func withPrograms() Input {
 		return &compile.Answers{Asked: map[string]bool{"/opt/a.py": true, "/opt/b.php": true}, Troubles: map[string][]compile.Trouble{}, Uses: map[string]compile.Use{}, Files: map[string]string{"python imp": "/usr/lib/python3.11/imp.py"}}
 	}
 	in.People = []compile.Program{{Path: "/opt/a.py", Language: "python"}, {Path: "/opt/b.php", Language: "php"}, {Path: "/opt/unasked.lua", Language: "lua"}}
-	in.ProgramNow = func(name string) string { return name }
 	in.Source.Compiled, in.Target.Compiled = said(), said()
 	in.Source.Owners = map[string]string{"/usr/lib/python3.11/imp.py": "libpython3.11-minimal"}
 	return in
@@ -374,8 +388,10 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 	in.Plan.Configuration = []migration.Config{{From: "/opt/a.py", Action: migration.LeftOut}}
 	is.Equal(named(New(in), "program /opt/a.py"), Check{}) // which the plan tells
 	in.Plan.Configuration = nil
-	in.Source.Owners["/opt/a.py"] = "vendor"
+	in.Target.Owners = map[string]string{"/opt/a.py": "vendor"}
 	is.Equal(named(New(in), "program /opt/a.py"), Check{}) // as packages go
+	in.Target.Owners, in.Source.Owners["/opt/a.py"] = nil, "vendor"
+	is.Equal(named(New(in), "program /opt/a.py"), Check{})
 }
 
 func TestPagesBesideTheFirst(t *testing.T) {
@@ -421,7 +437,11 @@ func TestTheQuestionsOfTheTable(t *testing.T) {
 	names := map[string]bool{}
 	for _, q := range CatalogueQuestions() {
 		is.True(q.Kind == "database" || q.Kind == "listing")
-		is.True(!names[q.Name] && q.Program[0] == '/' && (q.Place == "" || q.Place[0] == '/'))
+		is.True(!names[q.Name] && len(q.Programs) > 0)
+		for _, pattern := range slices.Concat(q.Programs, q.Places) {
+			_, err := path.Match(pattern, "")
+			is.True(err == nil && pattern[0] == '/')
+		}
 		names[q.Name] = true
 	}
 	is.True(len(names) > 20)
@@ -458,4 +478,26 @@ func TestConsequencesOfAStepThatFailedAreToldAsSuch(t *testing.T) {
 	is.Equal(*named(d, "unit shopd.service").Cause, Cause{Kind: "step", Name: "0001-database-shop: load", Text: "It follows from this step of the data's move, which failed."})
 	is.True(named(d, "data 0001-database-shop: load").Cause == nil) // the cause itself
 	is.True(named(d, "unit nginx.service").Cause == nil)
+}
+
+// TestChecksThatTheTargetNeverCameTo are told, and none where no check was made there.
+func TestChecksThatTheTargetNeverCameTo(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.OwnSource = map[string]Own{"shop: it sells": {OK: true}, "shop: it buys": {OK: true}, "shop: it never did": {}}
+	is.Equal(named(New(in), "own shop: it sells"), Check{})
+	in.OwnTarget = []Own{{Name: "shop: it buys", OK: true}}
+	is.Equal(named(New(in), "own shop: it sells").Verdict, Untried)
+	is.Equal(named(New(in), "own shop: it buys").Verdict, Runs)
+	is.Equal(named(New(in), "own shop: it never did"), Check{})
+}
+
+// TestWhatSetsTheClockCannotBeTried where the clock is the host's.
+func TestWhatSetsTheClockCannotBeTried(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Target.Services["chrony.service"] = ask.Service{Active: "failed", Loaded: true}
+	is.Equal(named(New(in), "unit chrony.service").Verdict, Fails)
+	in.Target.Logs = map[string][]string{"chrony.service": {"Fatal error : adjtimex(0x8001) failed : Operation not permitted"}}
+	is.Equal(named(New(in), "unit chrony.service").Verdict, Untried)
 }

@@ -3,7 +3,6 @@
 package rehearse
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -29,12 +28,6 @@ func (p people) on(now func(string) string) []compile.Program {
 	})
 }
 
-// programNow is where the target has a file of the source.
-func (r *rehearsing) programNow(name string) string {
-	row := sliced.First(r.Plan.Configuration, func(row migration.Config) bool { return row.From == name && row.To != "" })
-	return cmp.Or(row.To, name)
-}
-
 // findPrograms looks for people's programs: what cron and units of their own start, what of
 // /etc is carried, and what stands where people keep programs, in homes, on sites and where
 // nobody is known to have put it.
@@ -47,7 +40,7 @@ func (r *rehearsing) findPrograms(ctx context.Context) {
 	named := slices.Concat(
 		sliced.Map(rehearsal.Jobs(r.Assessment), func(job rehearsal.Job) string { return job.Program }),
 		sliced.FlatMap(own, func(u assess.Unit) []string { return r.unitPaths(u.Path) }),
-		sliced.FilterMap(r.Plan.Configuration, func(row migration.Config) (string, bool) { return row.From, row.To != "" }),
+		sliced.FilterMap(r.Plan.Configuration, func(row migration.Config) (string, bool) { return row.From, row.To != "" && row.Link == "" }), // what a link leads to is a package's, or stands elsewhere
 	)
 	deep := func(folder string) bool { return strings.Count(folder, "/") > 1 }
 	folders := slices.Concat(

@@ -303,7 +303,7 @@ func (r *rehearsing) bootSource(ctx context.Context) error {
 		return nil
 	}
 	r.Env.Step("booting a copy of the source", 0, 1)
-	m, err := r.boot(ctx, sandbox.Options{Lower: []string{r.files}, Dir: filepath.Join(r.dir, "source"), Name: "source", Limits: r.in.Limits, Yields: !r.in.WithData})
+	m, err := r.boot(ctx, sandbox.Options{Lower: []string{r.files}, Dir: filepath.Join(r.dir, "source"), Name: "source", Interfaces: r.interfaces(), Limits: r.in.Limits, Yields: !r.in.WithData})
 	if err != nil {
 		r.remark("No copy of the source could be booted, so the target is compared with its files alone: " + oneLine(err.Error()))
 		return ctx.Err()
@@ -362,11 +362,16 @@ func (r *rehearsing) observe(ctx context.Context, m *booted, asked observe.Machi
 
 // options are those of the target's sandbox.
 func (r *rehearsing) options() sandbox.Options {
-	o := sandbox.Options{Lower: r.lower, Dir: filepath.Join(r.dir, "target"), Name: "target", Limits: r.in.Limits, Proxy: sandbox.Archives(r.base.Allowed, r.Env.Log), Plain: r.level == rehearsal.Chroot}
+	o := sandbox.Options{Lower: r.lower, Dir: filepath.Join(r.dir, "target"), Name: "target", Interfaces: r.interfaces(), Limits: r.in.Limits, Proxy: sandbox.Archives(r.base.Allowed, r.Env.Log), Plain: r.level == rehearsal.Chroot}
 	if r.in.WithData {
 		o.Show = map[string]string{sourcePlace: r.files}
 	}
 	return o
+}
+
+// interfaces are those that source and target have.
+func (r *rehearsing) interfaces() []sandbox.Interface {
+	return interfaces(r.Assessment, r.text("/etc/hosts"))
 }
 
 // sourcePlace is where the target sees the source's files.
@@ -414,7 +419,7 @@ func (r *rehearsing) observeTarget(ctx context.Context) (err error) {
 	for _, s := range r.Plan.Services {
 		wanted[s.To] = wanted[s.To] || s.State == "enabled"
 	}
-	asked := observe.Machine{Wanted: func(unit string) bool { return wanted[unit] }, People: r.people.on(r.programNow)}
+	asked := observe.Machine{Wanted: func(unit string) bool { return wanted[unit] }, People: r.people.on(func(name string) string { return rehearsal.PlaceNow(r.Plan, name) })}
 	if r.source != nil && r.source.observed != nil {
 		asked.Pages = slices.Collect(maps.Keys(r.source.observed.Pages))
 	}
@@ -427,7 +432,7 @@ func (r *rehearsing) observeTarget(ctx context.Context) (err error) {
 
 // judge makes the document.
 func (r *rehearsing) judge() (*rehearsal.Document, error) {
-	in := rehearsal.Input{Level: r.level, Plan: r.Plan, Before: r.Assessment, WithData: r.in.WithData, OnSource: observe.There(r.Host.FS()), UnitPaths: r.unitPaths, Data: r.data, Mends: r.mends, Unread: r.unread, People: r.people.programs, PeopleLeft: r.people.left, ProgramNow: r.programNow}
+	in := rehearsal.Input{Level: r.level, Plan: r.Plan, Before: r.Assessment, WithData: r.in.WithData, OnSource: observe.There(r.Host.FS()), UnitPaths: r.unitPaths, Data: r.data, Mends: r.mends, Unread: r.unread, People: r.people.programs, PeopleLeft: r.people.left}
 	switch target, err := host.OpenRoot(r.target.Root()); {
 	case err == nil:
 		defer target.Close()

@@ -584,7 +584,7 @@ func (r *rehearsing) send(ctx context.Context, m *booted, dir string) error {
 }
 
 // ownTime is how long a program of a person's checks may take.
-const ownTime = 6 * time.Minute
+const ownTime = 15 * time.Minute
 
 // ownChecks runs a person's checks on a machine: each program of the folder is one,
 // or as many as it prints lines of TAP.

@@ -270,7 +270,7 @@ func makeable(p *migration.Plan, a *assess.Assessment) []string {
 	if source.Family.Conventions().Format != release.Deb || target.Family.Conventions().Format != release.Deb {
 		return nil
 	}
-	return slices.DeleteFunc(brings(p), func(name string) bool {
+	return slices.DeleteFunc(brings(p, a), func(name string) bool {
 		return !migration.DpkgName.MatchString(name) || outgrown(p, a, name) != ""
 	})
 }
@@ -293,16 +293,20 @@ func outgrown(p *migration.Plan, a *assess.Assessment, name string) string {
 	return ""
 }
 
+// leading are Debian's sections of packages that do no more than lead to others.
+var leading = []string{"metapackages", "oldlibs"}
+
 // brings are the packages that a person brings: chosen ones that no counterpart is known of.
-func brings(p *migration.Plan) []string {
+func brings(p *migration.Plan, a *assess.Assessment) []string {
+	leads := sliced.SetOf(sliced.Filter(a.Packages, func(b assess.Package) bool { return slices.Contains(leading, path.Base(b.Section)) }), func(b assess.Package) string { return b.Name })
 	return sliced.FilterMap(p.Packages, func(r migration.Package) (string, bool) {
-		return r.Name, r.Chosen() && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib"
+		return r.Name, !leads[r.Name] && r.Chosen() && len(r.Targets) == 0 && (r.Relation == "unknown" || r.Relation == "removed") && r.Role != "lib"
 	})
 }
 
 // unknown are packages that a person brings.
 func unknown(p *migration.Plan, a *assess.Assessment) (Step, bool) {
-	names := brings(p)
+	names := brings(p, a)
 	s := Step{
 		Title:    "Bring the packages that the target's archives don't have",
 		Why:      fmt.Sprintf("No counterpart is known for: %s. Install them from their vendor, or decide that they are not needed; their services and configuration do not run without.", visible.Names(names)),

@@ -20,6 +20,7 @@ import (
 	"svc/backend/secret"
 	"svc/backend/sliced"
 	"svc/tools/migration"
+	"svc/tools/migration/valid"
 )
 
 // templates are the parts of a role that are the same for every machine, those of what
@@ -155,7 +156,7 @@ func family(p *migration.Plan) release.Family {
 func primaryGroups(a *assess.Assessment) map[int]string {
 	names := map[int]string{}
 	for _, g := range a.Groups {
-		if migration.AccountName(g.Name) {
+		if valid.AccountName.MatchString(g.Name) {
 			names[g.GID] = g.Name
 		}
 	}

@@ -52,7 +52,7 @@ func prepare(l *layout) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	if err := errors.Join(loopback(), keys()); err != nil {
+	if err := errors.Join(loopback(), interfaces(l.Interfaces), keys()); err != nil {
 		return nil, err
 	}
 	if !l.Proxy {
@@ -253,7 +253,7 @@ func capabilities(*layout) error {
 	return nil
 }
 
-// loopback is the one network that a sandbox has.
+// loopback is the one network that each sandbox has.
 func loopback() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

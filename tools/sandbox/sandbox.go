@@ -34,9 +34,11 @@ type Options struct {
 	Lower []string // folders of its root, the uppermost first; they are only read
 	Dir   string   // its own: what it writes is in data/upper; on a disk, not on an overlay
 	// Show are folders of the host that it may read, by their place in it.
-	Show   map[string]string
-	Name   string // host name
-	Limits Limits
+	Show map[string]string
+	Name string // host name
+	// Interfaces it has beside the loopback; they lead nowhere.
+	Interfaces []Interface
+	Limits     Limits
 	// Proxy answers what it asks of http://127.0.0.1:3142; nil: it has no network.
 	Proxy http.Handler
 	// Thinned is told the name of a control group, which the machine chose, whose processes
@@ -100,7 +102,7 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 }
 
 func (s *Sandbox) start(ctx context.Context) (err error) {
-	l := layout{Lower: s.options.Lower, Dir: s.options.Dir, Show: s.options.Show, Name: s.options.Name, Limits: s.options.Limits, Proxy: s.options.Proxy != nil, Plain: s.options.Plain}
+	l := layout{Lower: s.options.Lower, Dir: s.options.Dir, Show: s.options.Show, Name: s.options.Name, Interfaces: s.options.Interfaces, Limits: s.options.Limits, Proxy: s.options.Proxy != nil, Plain: s.options.Plain}
 	for _, dir := range []string{l.data() + "/upper", l.data() + "/work", l.layers(), l.root()} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -68,6 +69,20 @@ func TestItsRootIsNobody(t *testing.T) {
 	}
 	is.Equal(said(t, s, "cat /proc/net/dev | grep -c :"), "1")                        // loopback alone
 	is.True(strings.Contains(said(t, s, "cat /proc/1/task/*/status"), "Seccomp:\t2")) // keeps the kernel's keys away
+}
+
+func TestItHasTheInterfacesOfItsMachine(t *testing.T) {
+	is := is.New(t)
+	s := start(t, Options{Interfaces: []Interface{
+		{Name: "ens3", Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.7/24"), netip.MustParsePrefix("2001:db8::7/64")}},
+		{Name: "br0", Bridge: true, Addresses: []netip.Prefix{netip.MustParsePrefix("198.51.100.1/24"), netip.MustParsePrefix("198.51.100.1/24")}},
+		{Name: "no/name", Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.9/24")}},
+	}})
+	has := said(t, s, "cat /proc/net/dev; cat /proc/net/fib_trie; cat /proc/net/if_inet6 || true")
+	for _, want := range []string{"192.0.2.7", "198.51.100.1", "203.0.113.9"} { // whatever this kernel makes
+		is.True(strings.Contains(has, want))
+	}
+	is.True(!strings.Contains(has, "no/name"))
 }
 
 func TestIDsThatAUserMayGiveAway(t *testing.T) {

@@ -27,14 +27,15 @@ const (
 
 // layout is what the stages are told, as JSON.
 type layout struct {
-	Lower  []string
-	Dir    string
-	Show   map[string]string
-	Name   string
-	Groups groups
-	Limits Limits
-	Proxy  bool
-	Plain  bool
+	Lower      []string
+	Dir        string
+	Show       map[string]string
+	Name       string
+	Interfaces []Interface
+	Groups     groups
+	Limits     Limits
+	Proxy      bool
+	Plain      bool
 }
 
 func (l *layout) data() string   { return l.Dir + "/data" }

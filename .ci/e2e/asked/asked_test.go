@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "capsh:libcap2-bin", "nsenter:util-linux", "ssh:openssh-client")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "capsh:libcap2-bin", "nsenter:util-linux", "ssh:openssh-client")
 }
 
 // stopped is what differs where breaks has been.

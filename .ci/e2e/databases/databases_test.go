@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "mke2fs:e2fsprogs", "sshd:openssh-server", "ssh:openssh-client")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "mke2fs:e2fsprogs", "sshd:openssh-server", "ssh:openssh-client")
 }
 
 // machine is a root with servers.

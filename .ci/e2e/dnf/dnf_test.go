@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "capsh:libcap2-bin", "findmnt:util-linux")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "capsh:libcap2-bin", "findmnt:util-linux")
 }
 
 func TestUpgrades(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "ssh:openssh-client", "sshd:openssh-server", "shellcheck:shellcheck")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "ssh:openssh-client", "sshd:openssh-server", "shellcheck:shellcheck")
 }
 
 // pair is two machines with databases: see pair.sh.
@@ -159,7 +159,7 @@ func (p *pair) mariadb() {
 	p.is.NoErr(err)
 	p.is.Equal(len(accounts), 1) // the accounts are written down
 	p.Run(0, "grep", "-F", "CREATE USER `anna`", accounts[0])
-	p.Shell(0, `chroot "$1" mysql <"$2"`, p.new, accounts[0])
+	p.step(0, "mysql", "accounts")
 	last := func(lines string) string { return lines[strings.LastIndexByte(lines, '\n')+1:] }
 	p.is.Equal(last(p.my(p.new, "-e", "show grants for anna")), last(p.my(p.old, "-e", "show grants for anna"))) // with their rights
 	for _, account := range []string{"readers", "all_of", "zoe@localhost"} {                                     // roles, and who comes after one that has them
@@ -185,7 +185,7 @@ func (p *pair) openldap() {
 // openldapOfEL moves a directory of a machine that is laid out as EL's: its cn=config, with
 // backends that slapd 2.6 has no more, comes with the dump, and is loaded first.
 func (p *pair) openldapOfEL() {
-	p.Shell(0, `mv "$1/etc/ldap" "$1/etc/openldap"; ln -s openldap "$1/etc/ldap"; ln -s /usr/lib/ldap "$1/usr/lib64/openldap"
+	p.Shell(0, `mv "$1/etc/ldap" "$1/etc/openldap"; ln -s openldap "$1/etc/ldap"; mkdir -p "$1/usr/lib64"; ln -s /usr/lib/ldap "$1/usr/lib64/openldap"
 		printf 'ID="centos"\nVERSION_ID="7"\n' >"$1/usr/lib/os-release"
 		chroot "$1" sh -ec 'install -d -o openldap /srv/people
 			slapcat -n 0 -o ldif-wrap=no | awk "BEGIN { RS = \"\"; ORS = \"\n\n\" } !/^dn: olcDatabase=[{]2/" |

@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "ansible-playbook:ansible", "ansible-lint:ansible-lint", "openssl:openssl")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "ansible-playbook:ansible", "ansible-lint:ansible-lint", "openssl:openssl")
 }
 
 // What the releases say of themselves.

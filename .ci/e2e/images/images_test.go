@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) {
 	e2e.Main(m, "qemu-img:qemu-utils", "mke2fs:e2fsprogs", "mkfs.xfs:xfsprogs", "mkfs.btrfs:btrfs-progs", "lvm:lvm2", "sgdisk:gdisk", "sfdisk:fdisk",
-		"mkfs.vfat:dosfstools", "cryptsetup:cryptsetup-bin", "strace:strace", "debootstrap:debootstrap")
+		"mkfs.vfat:dosfstools", "cryptsetup:cryptsetup-bin", "strace:strace", "mmdebstrap:mmdebstrap")
 }
 
 // What one assessment may take: of an image, and of a hostile one.

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "ansible-playbook:ansible", "ansible-lint:ansible-lint", "rsync:rsync", "jq:jq", "rpmbuild:rpm", "openssl:openssl", "unshare:util-linux", "npm:npm")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "ansible-playbook:ansible", "ansible-lint:ansible-lint", "rsync:rsync", "jq:jq", "rpmbuild:rpm", "openssl:openssl", "unshare:util-linux", "npm:npm")
 }
 
 // converted are the files of the converters' own tests.
@@ -37,6 +37,7 @@ type move struct {
 
 func newMove(t *testing.T) *move {
 	w := e2e.New(t)
+	w.Memory("5g") // a package manager waits for the disk at each package
 	return &move{w, t, is.New(t), w.Path("source"), w.Path("target"), w.Path("out")}
 }
 

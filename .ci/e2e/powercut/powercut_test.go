@@ -16,7 +16,7 @@ import (
 var all = flag.Bool("all", false, "all steps, layouts and engines too")
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "mke2fs:e2fsprogs", "qemu-system-x86_64:qemu-system-x86")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "mke2fs:e2fsprogs", "qemu-system-x86_64:qemu-system-x86")
 }
 
 // long is a test that is left out without -all.

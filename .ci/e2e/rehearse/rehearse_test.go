@@ -22,7 +22,7 @@ import (
 var all = flag.Bool("all", false, "rehearse a hostile machine, too, and without root")
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "ansible-playbook:ansible", "rsync:rsync", "nsenter:util-linux")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "ansible-playbook:ansible", "rsync:rsync", "nsenter:util-linux")
 }
 
 // machine is one that is rehearsed.
@@ -67,7 +67,7 @@ func newServer(t *testing.T) *machine {
 		"etc/logrotate.d/shop":                 "/var/log/shop.log {\n weekly\n missingok\n}\n", // which must be root's
 	})
 	m.is.NoErr(os.Remove(filepath.Join(m.root, "etc/nginx/sites-enabled/default")))
-	m.program(filepath.Join(m.root, "usr/local/bin/shopd"), "#!/usr/bin/python3\nimport spwd, time\ntime.sleep(1e6)\n") // Python 3.13 has no spwd, and no package brings it back
+	m.program(filepath.Join(m.root, "usr/local/bin/shopd"), "#!/usr/bin/python3\nopen('/var/log/shopd.log', 'a').write('it opens\\n'); import spwd, time\ntime.sleep(1e6)\n") // Python 3.13 has no spwd, and no package brings it back
 	m.program(filepath.Join(m.root, "usr/local/bin/nightly"), "#!/bin/sh\n")
 	m.unit("shopd", "ExecStart=/usr/local/bin/shopd")
 	m.unit("clock", "ExecStart=/bin/sleep infinity")
@@ -150,6 +150,7 @@ func (m *machine) onlyShopFails(d *rehearsal.Document) rehearsal.Check {
 	m.is.Equal(found[1].Subject, "/usr/local/bin/shopd")
 	m.is.Equal(found[1].Cause.Line, 2)
 	m.is.True(strings.Contains(found[1].Why, "spwd"))
+	m.is.True(slices.Contains(found[0].Log, "it opens") || d.Level == rehearsal.Chroot) // from a log of its own
 	return found[0]
 }
 

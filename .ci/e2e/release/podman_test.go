@@ -76,7 +76,7 @@ exec postgres -c listen_addresses='*'
 // postgresql makes the image that the example takes from a registry.
 func postgresql(t *testing.T, w *e2e.Work) {
 	root := w.Path("postgresql")
-	w.Call(0, `debootstrap --variant=minbase --include=postgresql-17 trixie "$1" "$(mirror)"; rm -rf "$1"/var/cache/apt/archives/*.deb`, root)
+	w.Call(0, `minimal "$1" trixie postgresql-17; settled "$1"`, root)
 	w.Files(root, map[string]string{"usr/local/bin/start": start})
 	is.New(t).NoErr(os.Chmod(root+"/usr/local/bin/start", 0o755))
 	w.Shell(0, `tar -C "$1" -c . | podman import --change 'ENTRYPOINT ["/usr/local/bin/start"]' - docker.io/library/postgres:17`, root)

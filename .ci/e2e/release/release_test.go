@@ -21,7 +21,7 @@ import (
 var all = flag.Bool("all", false, "make it for all platforms, and try the image with podman")
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "capsh:libcap2-bin", "npm:npm", "unzip:unzip", "jsonschema:python3-jsonschema")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "capsh:libcap2-bin", "npm:npm", "unzip:unzip", "jsonschema:python3-jsonschema")
 }
 
 func TestRelease(t *testing.T) {
@@ -82,7 +82,7 @@ func (r *release) read(path string, into any) {
 func (r *release) sound() {
 	r.Shell(0, `cd "$1" && sha256sum --check --strict --quiet SHA256SUMS && diff <(ls | grep -v SHA256SUMS) <(cut -c67- SHA256SUMS | sort)`, r.out)
 	r.atMost(r.file("*amd64.deb"), 30_000_000)
-	r.atMost(filepath.Join(r.svc, "svc"), 86_000_000)
+	r.atMost(filepath.Join(r.svc, "svc"), 90_000_000)
 
 	var provenance struct{ Subject []struct{ Name string } }
 	r.read(r.file("*.provenance.json"), &provenance)

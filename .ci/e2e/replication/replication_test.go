@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "ssh:openssh-client", "sshd:openssh-server", "shellcheck:shellcheck")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "ssh:openssh-client", "sshd:openssh-server", "shellcheck:shellcheck")
 }
 
 // pair is two machines with databases: see pair.sh. The loopback's ports are those of all

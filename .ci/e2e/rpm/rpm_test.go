@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "rpmbuild:rpm")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "rpmbuild:rpm")
 }
 
 // machine is a root with a database of rpm.

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	e2e.Main(m, "debootstrap:debootstrap", "capsh:libcap2-bin", "nsenter:util-linux", "rsync:rsync")
+	e2e.Main(m, "mmdebstrap:mmdebstrap", "capsh:libcap2-bin", "nsenter:util-linux", "rsync:rsync")
 }
 
 // machine is the target of a move, with the plan's scripts in it.
@@ -87,10 +87,12 @@ func fill(target machine) {
 // brought: what it calls writes into a place, and ends.
 func empty(w *e2e.Work, target machine, root string) {
 	w.Files(filepath.Join(root, "etc/systemd/system"), map[string]string{
+		// One that loses sight of a program, as init scripts do: it goes on when the unit ends.
+		"lost.service": "[Service]\nKillMode=process\nExecStart=/bin/sh -c \"(cd /var/lib/redis && exec tail -f /dev/null) & exec tail -f /dev/null\"\n",
 		"tick.timer":   "[Timer]\nOnActiveSec=1\nOnUnitActiveSec=1\nAccuracySec=100ms\n[Install]\nWantedBy=timers.target\n",
 		"tick.service": "[Service]\nType=oneshot\nExecStart=/bin/sh -c \"[ -e /run/quiet ] || { mkdir -p /var/lib/agent && date +%%N >/var/lib/agent/state; }\"\n",
 	})
-	target.Run(0, "sh", "-c", "systemctl daemon-reload && systemctl enable -q --now tick.timer && redis-cli flushall && redis-cli save")
+	target.Run(0, "sh", "-c", "systemctl daemon-reload && systemctl enable -q --now tick.timer && systemctl start lost && redis-cli flushall && redis-cli save")
 	is.New(target.t).Equal(target.keys(), "0") // Redis runs on the target, and is empty
 }
 
@@ -101,7 +103,7 @@ func accounts(target machine) {
 	is.True(!strings.Contains(said.Out+said.Err, "clock")) // but not the owner of what stays
 	target.step(0, "05-accounts.sh")
 	said = target.step(0, "10-check.sh")
-	said.Has("the copy will stop redis-server.service")
+	said.Has("the copy will stop lost.service redis-server.service")
 	said.Has("The copy will stop tick.timer") // it would call programs meanwhile
 }
 
@@ -121,7 +123,9 @@ func copies(target machine) {
 	target.step(0, "30-before.sh")
 	target.step(0, "40-copy.sh")
 	target.Run(0, "systemctl", "start", "redis-server")
-	target.step(1, "50-after.sh").Has("redis-server.service") // somebody started it meanwhile
+	is.Equal(target.active("redis-server"), "inactive") // what wants it does not bring it back
+	target.Run(0, "sh", "-c", "rm /run/systemd/system/redis-server.service.d/data-move.conf && systemctl daemon-reload && systemctl start redis-server")
+	target.step(1, "50-after.sh").Has("redis-server.service") // somebody brought it back
 	target.Run(0, "systemctl", "stop", "redis-server")
 	target.step(0, "40-copy.sh")
 	target.Run(0, "touch", "/run/quiet")

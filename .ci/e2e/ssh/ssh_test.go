@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		lie(*lies)
 		return
 	}
-	e2e.Apart(m, "bash .ci/e2e/roots.sh", "debootstrap:debootstrap", "sshd:openssh-server", "ssh:openssh-client", "sudo:sudo", "busybox:busybox", "pgrep:procps")
+	e2e.Apart(m, "bash .ci/e2e/roots.sh", "mmdebstrap:mmdebstrap", "sshd:openssh-server", "ssh:openssh-client", "sudo:sudo", "busybox:busybox", "pgrep:procps")
 }
 
 // The ports that are listened on, in the tests' own network.

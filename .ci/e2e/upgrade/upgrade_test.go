@@ -13,7 +13,7 @@ import (
 	"svc/.ci/e2e"
 )
 
-func TestMain(m *testing.M) { e2e.Main(m, "debootstrap:debootstrap", "mke2fs:e2fsprogs") }
+func TestMain(m *testing.M) { e2e.Main(m, "mmdebstrap:mmdebstrap", "mke2fs:e2fsprogs") }
 
 var all = flag.Bool("all", false, "what takes long, in place of what does not")
 

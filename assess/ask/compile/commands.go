@@ -6,6 +6,7 @@ import (
 
 	"svc/assess/host"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 )
 
 // searched are the folders in which a shell looks for a command.
@@ -79,12 +80,16 @@ var (
 	here    = lazyregexp.New(`^<<-?\s*["'\\]?([A-Za-z_]\w*)`)
 )
 
-// calls are the commands that a script of a shell calls by name, each once, but those
-// that it defines itself and those that it looks for before.
+// builtin are words that each shell has itself. Enterprise Linux has programs of these names,
+// too, which nobody misses (bash(1), SHELL BUILTIN COMMANDS; dash(1), Builtins).
+var builtin = strings.Fields(". : alias bg break cd command continue eval exec exit export false fc fg getopts hash jobs kill local printf pwd read readonly return set shift test times trap true type ulimit umask unalias unset wait echo [ [[")
+
+// calls are the commands that a script of a shell calls by name, each once, but the shell's
+// own, those that it defines itself and those that it looks for before.
 func calls(text string) []call {
 	s := &shell{text: text, line: 1, begins: true}
 	s.read()
-	out := map[string]bool{}
+	out := sliced.SetOf(builtin, func(name string) string { return name })
 	for _, m := range slices.Concat(probing.FindAllStringSubmatch(text, -1), defined.FindAllStringSubmatch(text, -1)) {
 		for _, name := range m[1:] {
 			out[name] = true

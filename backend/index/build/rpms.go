@@ -148,6 +148,70 @@ func (f *foreign) addFormer(before, list string) {
 // formerName is behind the word of a list whose package has another name there than before.
 const formerName = "-former"
 
+// onlyListed are the names of the lists of which nothing else is known, and which the rules surely
+// read as a package of Debian whose name they would not make them of: openal-soft-devel is libopenal-dev.
+func (f *foreign) onlyListed(known map[string]string) (all []*named) {
+	for _, name := range slices.Sorted(maps.Keys(f.lists)) {
+		if _, ok := known[name]; ok {
+			continue
+		}
+		g, ok := rpm.Of(name, f)
+		if !ok || !rpm.One(g) || g.Confidence < surelyRead || strings.Contains(name, "+") || rpm.OfVersion(name) {
+			continue
+		}
+		if deb := rpm.FirstThere(f, g.Targets[0]); isSpelling(name, rpm.Name(deb)) || !sameNumbers(name, deb) {
+			continue
+		}
+		all = append(all, &named{name: name, line: onlyLine(f.lists[name]), guess: g, sure: true})
+	}
+	return all
+}
+
+// surelyRead is the least that the rules have to claim of a name for which lists alone speak.
+const surelyRead = 0.93
+
+// isSpelling reports whether a name is one of those by which another is looked for.
+func isSpelling(name, other string) bool {
+	if rpm.Squeeze(name) == rpm.Squeeze(other) {
+		return true
+	}
+	for spelling := range rpm.Spellings(other) {
+		if spelling == name {
+			return true
+		}
+	}
+	return false
+}
+
+// sameNumbers reports whether a name has the version that is in one of Debian, or none:
+// readline6-devel is not what libreadline-dev is.
+func sameNumbers(name, deb string) bool {
+	own, there := numbers(name), numbers(deb)
+	return own == "" || there != "" && (strings.HasPrefix(own, there) || strings.HasPrefix(there, own))
+}
+
+// numbers are the digits of a name.
+func numbers(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// onlyLine is the line of which all lists are that have a name; empty where both have it.
+func onlyLine(lists string) string {
+	suse := strings.Count(lists, "suse-")
+	switch suse {
+	case 0:
+		return "el"
+	case len(strings.Fields(lists)):
+		return "suse"
+	}
+	return ""
+}
+
 // spellings are the names of the lists that canonicals spell otherwise, where nothing
 // else is known of them.
 func (f *foreign) spellings(known map[string]string) map[string]string {
@@ -455,7 +519,7 @@ func (f *foreign) names() []*named {
 		n := &named{name: name}
 		n.guess, n.sure = rpm.Of(name, f)
 		n.line = f.lines[name]
-		if n.guess.Method == "library" {
+		if n.guess.Method == rpm.Library {
 			n.line = cmp.Or(n.line, "el") // SUSE puts the soname into the name
 		}
 		all = append(all, n)
@@ -610,7 +674,7 @@ func (f *foreign) put(w *table.Writer) {
 	}
 	w.PutAll(record.RPMNames, names)
 	w.PutAll(record.RPMCanonicals, canonicals)
-	w.PutAll(record.RPMReverse, f.reverse(all))
+	w.PutAll(record.RPMReverse, f.reverse(append(all, f.onlyListed(names)...)))
 	w.PutAll(record.RPMLists, f.lists)
 	w.PutAll(record.RPMSpellings, f.spellings(names))
 	w.PutAll(record.RPMLibraries, f.libraries)

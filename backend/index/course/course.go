@@ -62,8 +62,11 @@ func (p Course) Evidence() string {
 		return "same release or name"
 	}
 	last := p.Methods[len(p.Methods)-1]
-	if rpm.IsVendor(last) {
+	switch {
+	case rpm.IsVendor(last):
 		return "third-party"
+	case last == rpm.Library && !rpm.IsLibraryName(p.Source.Name):
+		return "library of software"
 	}
 	return last
 }

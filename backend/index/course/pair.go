@@ -46,8 +46,9 @@ func (h *Pair) byRules(canonical string) (record.Trail, bool) {
 		return record.Trail{Relation: relation, Confidence: confidence, Targets: []string{name}, Method: "canonical"}, true
 	}
 	var best rpm.Guess // of the names that the canonical may be of
+	rules := rpm.New(x)
 	for _, name := range rpm.Names(canonical) {
-		if g, ok := rpm.Of(name, x); ok && g.Confidence > best.Confidence {
+		if g, ok := rules.Of(name); ok && g.Confidence > best.Confidence {
 			best = g
 		}
 	}
@@ -55,11 +56,37 @@ func (h *Pair) byRules(canonical string) (record.Trail, bool) {
 	return best, best.Method != ""
 }
 
+// InDebian is the package of Debian that the source of a course is.
+func (h *Pair) InDebian(p *Course) string {
+	if h.Source.RPM == nil {
+		return p.Source.Name
+	}
+	for _, name := range h.DebianOf(h.Source, p.Source.Name) {
+		return name
+	}
+	return ""
+}
+
+// DebianOf are the alternatives for the one package of Debian that an rpm of a release is;
+// none where its row and the rules know none, or several packages.
+func (h *Pair) DebianOf(t *lookup.Release, name string) []string {
+	var g rpm.Guess
+	if r, _ := h.Seen.Find(t, name); r.Trail != "" {
+		g = record.DecodeTrail(r.Trail) // the tables have what the rules say
+	} else {
+		g, _ = rpm.Of(name, &lookup.Names{Tables: h.Tables, Line: t.RPM.Line})
+	}
+	if !rpm.One(g) || rpm.IsVendor(g.Method) {
+		return nil
+	}
+	return strings.Split(g.Targets[0], "|")
+}
+
 // Instead says so where one of some alternatives is other software than the
 // first of them that any release has.
-func (h *Pair) Instead(p Course, alternatives []string, name string) Course {
+func (h *Pair) Instead(p *Course, alternatives []string, name string) {
 	if name == alternatives[0] || p.Relation != api.RelationRenamed {
-		return p
+		return
 	}
 	x := &lookup.Names{Tables: h.Tables}
 	first, _ := x.Package(rpm.FirstThere(x, strings.Join(alternatives, "|")))
@@ -67,7 +94,6 @@ func (h *Pair) Instead(p Course, alternatives []string, name string) Course {
 	if unversioned(own) != unversioned(first) {
 		p.Relation = api.RelationReplaced
 	}
-	return p
 }
 
 // unversioned is the software of a canonical without anything of a version.

@@ -2,6 +2,7 @@ package course
 
 import (
 	"svc/backend/index/lookup"
+	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 	"svc/backend/pkgversion"
 )
@@ -17,9 +18,29 @@ type Counterpart struct {
 // known to have, or the newest version where they are versions of one software. What
 // is a package of Debian comes before what has a part of it.
 type Preferred struct {
-	Line   *lookup.Line
-	rpm    Counterpart
-	others bool // it is not alone with its versions
+	Line     *lookup.Line
+	Strictly bool // those alone that are named so in that line alone
+	Listed   bool // those too that lists alone know
+	rpm      Counterpart
+	others   bool // it is not alone with its versions
+}
+
+// AddNamed adds those of some names that the target's line has, which are a package of Debian
+// or have a part of it.
+func (p *Preferred) AddNamed(h *Pair, names string, whole bool) {
+	for name := ""; names != ""; {
+		name, names = record.Cut(names, ' ')
+		line, key := record.LineOf(name)
+		if line != "" && line != p.Line.Line || p.Strictly && line == "" {
+			continue
+		}
+		if (p.Strictly || p.Line.Line == "suse") && rpm.OfVersion(key) {
+			continue // it is EL's beside its own Python: SUSE's own is known by another name
+		}
+		if r, ok := h.Seen.Find(h.Target, key); (ok || p.Listed) && r.Key == key && r.Of(p.Line) {
+			p.Add(Counterpart{RPM: r, Whole: whole})
+		}
+	}
 }
 
 // Add looks whether another rpm is to be preferred.

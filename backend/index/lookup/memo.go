@@ -9,7 +9,10 @@ import (
 
 // Memo is what one call has looked up of rpms: a name is asked for more than once on its
 // way, of both releases. It is nobody else's meanwhile.
-type Memo struct{ rpms []RPM }
+type Memo struct {
+	rpms            []RPM
+	debian, reverse string // the package of Debian whose rpms were asked for last, and these
+}
 
 // kept is how many rpms most names ask for, and more.
 const kept = 16
@@ -47,6 +50,14 @@ func (m *Memo) of(t *Release, key string) (*RPM, bool) {
 	return r, there
 }
 
+// Reverse are the rpms that are a package of Debian, behind a tab those that have a part of it.
+func (m *Memo) Reverse(ix *Tables, deb string) string {
+	if deb != m.debian {
+		m.debian, m.reverse = deb, ix.rpmReverse.Value(deb)
+	}
+	return m.reverse
+}
+
 // By finds the rpm that a canonical of a release names; of several the nearest,
 // nil where there is none.
 func (m *Memo) By(t *Release, canonical string) (nearest *RPM, found bool) {
@@ -73,9 +84,17 @@ const (
 // Presence is how the index knows that a release has an rpm of a name.
 func (m *Memo) Presence(t *Release, name string) Presence {
 	r, _ := m.Find(t, name)
-	switch l := t.RPM; {
+	if r.presentIn != t {
+		r.presentIn, r.presence = t, r.known(t.RPM)
+	}
+	return r.presence
+}
+
+// known is how the index knows that a release has the rpm.
+func (r *RPM) known(l *Line) Presence {
+	switch {
 	case l.Lists():
-		if l.rpms.Has(name) {
+		if l.rpms.Has(r.Name) {
 			return InList
 		}
 		return Nowhere
@@ -86,7 +105,7 @@ func (m *Memo) Presence(t *Release, name string) Presence {
 	case l.Line == "el" && r.Levels != "":
 		return InNear
 	}
-	if lists := r.inLists(t.RPM); t.RPM.Line == "el" && (strings.Contains(lists, "fedora") || strings.Contains(lists, "amzn-")) {
+	if lists := r.inLists(l); l.Line == "el" && (strings.Contains(lists, "fedora") || strings.Contains(lists, "amzn-")) {
 		return InNear
 	}
 	return Nowhere

@@ -150,11 +150,13 @@ func (ix *Tables) Spelled(name string) iter.Seq[string] {
 				return
 			}
 		}
+		capitals := func(small string) bool {
+			other, ok := ix.spellings.Get(small)
+			return !ok || other == name || yield(other)
+		}
 		small := strings.ToLower(name)
-		for _, other := range []string{small, strings.TrimPrefix(small, "lib")} {
-			if capitals, ok := ix.spellings.Get(other); ok && capitals != name && !yield(capitals) {
-				return
-			}
+		if bare, lib := strings.CutPrefix(small, "lib"); capitals(small) && lib {
+			capitals(bare)
 		}
 	}
 }

@@ -51,6 +51,8 @@ type RPM struct {
 	lists     string // the lists of releases near EL, and of SUSE, that have it
 	listsRead bool
 	other     int8 // whether SUSE gives the name to another package: 1 if so, -1 if not, 0 where it was not asked
+	presence  Presence
+	presentIn *Release // whose presence that is
 }
 
 // DecodeRPM reads a record of the table of rpms.

@@ -14,7 +14,7 @@ import (
 type shared struct {
 	Caveats, Conditionals, Config *table.Table
 
-	Vendors, modules, DerivativePackages, libraries, rpmNames, rpmCanonicals, rpmLists, RpmReverse, spellings *table.Table
+	Vendors, modules, DerivativePackages, libraries, rpmNames, rpmCanonicals, rpmLists, rpmReverse, spellings *table.Table
 	rpmRows, vendorRows, DerivativeRows, DebianRows                                                           *NamedRows // vendorRows are those of rpmRows that tell of a vendor
 
 	Levels map[string][]NamedRows // what becomes of rpms after a level, by line and level
@@ -25,7 +25,7 @@ func sharedTables(file *table.File) shared {
 	return shared{
 		Caveats: file.Table(record.CaveatsTable), Conditionals: file.Table(record.ConditionalsTable), Config: file.Table(record.ConfigTable),
 		Vendors: file.Table(record.VendorsTable), modules: file.Table(record.ModulesTable), DerivativePackages: file.Table(record.DerivativePackages),
-		libraries: file.Table(record.RPMLibraries), rpmNames: file.Table(record.RPMNames), rpmCanonicals: file.Table(record.RPMCanonicals), rpmLists: file.Table(record.RPMLists), RpmReverse: file.Table(record.RPMReverse), spellings: file.Table(record.RPMSpellings),
+		libraries: file.Table(record.RPMLibraries), rpmNames: file.Table(record.RPMNames), rpmCanonicals: file.Table(record.RPMCanonicals), rpmLists: file.Table(record.RPMLists), rpmReverse: file.Table(record.RPMReverse), spellings: file.Table(record.RPMSpellings),
 		rpmRows: &NamedRows{Table: file.Table(record.RPMRows)}, vendorRows: &NamedRows{Table: file.Table(record.RPMRows), with: rpm.Vendor},
 		DerivativeRows: &NamedRows{Table: file.Table(record.DerivativeRows)}, DebianRows: &NamedRows{Table: file.Table(record.DebianRows)},
 		Levels: map[string][]NamedRows{"el": levelRows(file, "el"), "suse": levelRows(file, "suse")},

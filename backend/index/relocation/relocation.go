@@ -32,7 +32,7 @@ func Of(between *course.Pair, canonical string, p *course.Course) ([]api.Relocat
 	}
 	kept := all[:0]
 	for _, r := range all {
-		i := slices.IndexFunc(kept, samePlace(r))
+		i := placeOf(kept, r)
 		if i < 0 {
 			kept = append(kept, r)
 		} else {
@@ -61,9 +61,14 @@ func withOther(one, other api.Relocation) api.Relocation {
 	return one
 }
 
-// samePlace finds relocations of what r relocates.
-func samePlace(r api.Relocation) func(api.Relocation) bool {
-	return func(other api.Relocation) bool { return other.Kind == r.Kind && other.From == r.From }
+// placeOf is which of some relocations is of what another relocates; -1 where none is.
+func placeOf(all []api.Relocation, other api.Relocation) int {
+	for i := range all {
+		if r := &all[i]; r.From == other.From && r.Kind == other.Kind {
+			return i
+		}
+	}
+	return -1
 }
 
 // relocated lists what moves, curated rows first. A package without a successor
@@ -77,22 +82,24 @@ func (h places) relocated(canonical string, p *course.Course) ([]api.Relocation,
 	for _, name := range p.Names {
 		m.next = h.Target.Shipped(m.next, name, compared)
 	}
-	if len(p.Names) > 0 {
-		m.nextVersion = h.Target.Major(h.Target.Successor(p.Names[len(p.Names)-1]))
-	}
+	foreign := h.Source.Foreign() || h.Target.Foreign()
 	var rows []record.CuratedConfig
-	if h.Source.Foreign() || h.Target.Foreign() {
-		found := h.ofFamilies(m)
-		if found = append(found, h.defaults(m, found)...); len(found) > 0 {
-			return found, nil
-		}
-	} else { // the rows have the paths of Debian's packages
+	if !foreign { // the rows have the paths of Debian's packages
 		var err error
 		if rows, err = lookup.Curated[record.CuratedConfig](h.Tables.Config, canonical); err != nil {
 			return nil, err
 		}
 	}
 	tells := len(rows) > 0 || len(m.old) > 0 || m.software != ""
+	if tells && len(p.Names) > 0 {
+		m.nextVersion = h.Target.Major(h.Target.Successor(p.Names[len(p.Names)-1]))
+	}
+	if foreign {
+		found := h.ofFamilies(m)
+		if found = append(found, h.defaults(m, found)...); len(found) > 0 {
+			return found, nil
+		}
+	}
 	if !tells || len(p.Names) == 0 || p.Source.Name == "" {
 		return []api.Relocation{}, nil
 	}

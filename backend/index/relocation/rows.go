@@ -105,7 +105,7 @@ func isSide(name string, f release.Family) bool {
 // hold reports whether a row is for a move; one within a family holds where
 // the move passes the release with which its target begins.
 func (e ends) hold(source, target release.Release) bool {
-	if !e.source.has(source) || !e.target.has(target) {
+	if !e.source.has(source) || !e.target.has(target) || e.source == side(release.Ubuntu) && target.Family == release.Ubuntu {
 		return false
 	}
 	_, since := e.target.parts()
@@ -131,9 +131,9 @@ func (r familyRow) says(other api.Relocation) bool {
 }
 
 // turns reports whether a row is read backwards too: one towards Debian, or from
-// the rpm families towards SUSE.
+// the rpm families towards SUSE. What one of Debian's line has alone, others do in its own way.
 func (r familyRow) turns() bool {
-	return r.to != "" && (r.target == "debian" || r.source == "rpm" && r.target == "suse")
+	return r.to != "" && r.source != side(release.Ubuntu) && (r.target == "debian" || r.source == "rpm" && r.target == "suse")
 }
 
 // bothWays is the software whose configuration is converted on the way back too.
@@ -198,7 +198,8 @@ func readEnds(line string) (software string, e ends, others string) {
 // read reads the other columns: from, to, kind, action, note and provenance.
 func (e ends) read(others string) familyRow {
 	r, kind, action := familyRow{ends: e}, "", ""
-	record.Columns(others, &r.From, &r.to, &kind, &action, &r.Note)
+	note := record.Columns(others, &r.From, &r.to, &kind, &action)
+	r.Note, _ = record.Column(note)
 	r.to, r.Kind, r.Action = tsv.Said(r.to), api.RelocationKind(kind), api.RelocationAction(action)
 	return r
 }
@@ -277,7 +278,7 @@ func (f familyRows) between(software string, source, target release.Release) (al
 	if len(later) == 0 && len(back) == 0 {
 		return forth, len(forth)
 	}
-	told := func(r api.Relocation) bool { return slices.ContainsFunc(later, samePlace(r)) }
+	told := func(r api.Relocation) bool { return placeOf(later, r) >= 0 }
 	forth = slices.DeleteFunc(forth, told)
 	if len(back) > 0 {
 		back = slices.DeleteFunc(current(staying(back, f.namesAt(software, source, target)), renamed), told)
@@ -321,7 +322,7 @@ func (f familyRows) namesAt(software string, source, target release.Release) map
 func staying(back []api.Relocation, names map[api.RelocationKind][]string) []api.Relocation {
 	var all []api.Relocation
 	for _, r := range back {
-		if known := slices.ContainsFunc(all, samePlace(r)); !known && r.Place() != r.From && slices.Contains(names[r.Kind], r.From) {
+		if placeOf(all, r) < 0 && r.Place() != r.From && slices.Contains(names[r.Kind], r.From) {
 			all = append(all, api.Relocation{From: r.From, To: new(r.From), Kind: r.Kind, Action: r.Action, Note: "It has the same name there."})
 		}
 		all = append(all, r)
@@ -371,9 +372,11 @@ func (h places) ofFamilies(m *move) []api.Relocation {
 		if !ok || versioned && r.From == r.Place() {
 			continue
 		}
-		if at := slices.IndexFunc(found[:n], samePlace(r)); i >= own && at >= 0 && found[at].To != nil {
-			found[at] = withOther(found[at], r)
-			continue
+		if i >= own {
+			if at := placeOf(found[:n], r); at >= 0 && found[at].To != nil {
+				found[at] = withOther(found[at], r)
+				continue
+			}
 		}
 		if found = append(found, r); i < own {
 			n = len(found)

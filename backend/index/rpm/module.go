@@ -106,6 +106,20 @@ func OfVersion(name string) bool {
 	return len(version) > 1 && pythonModule(name) != ""
 }
 
+// PythonIn is what a line calls an rpm of one version of Python that another line calls otherwise:
+// EL has a dot in the version, python3.11-devel, SUSE has none. ok is false for what has one name.
+func PythonIn(line, name string) (other string, ok bool) {
+	version, ok := strings.CutPrefix(name, "python3")
+	version, dot := strings.CutPrefix(version, ".")
+	if !ok || version == "" || !isDigit(version[0]) || dot == (line == "el") {
+		return "", false
+	}
+	if line == "el" {
+		return "python3." + version, true
+	}
+	return "python3" + version, true
+}
+
 // ForOtherPython reports whether a name is of a module for Python 2, or for a version beside the
 // one that a release has by default, and another is of one for Python 3.
 func ForOtherPython(ofPython3, name string) bool {
@@ -175,7 +189,7 @@ func (q query) module() (Guess, bool) {
 			}
 		}
 		if plain := e.plain + module; e.plain != "" && q.name != plain {
-			g, ok := of(plain, q.debian, q.depth)
+			g, ok := q.ofPart(plain, q.depth)
 			return renamed(g), ok
 		}
 		if e.name == "perl" || e.name == "python" || e.name == "ruby" || e.name == "php" {

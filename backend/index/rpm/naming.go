@@ -40,7 +40,7 @@ func (q query) qtLibrary(major, module string) (Guess, bool) {
 	if qml, ok := q.first("qml" + strings.TrimPrefix(major, "5") + "-module-qt" + module); ok {
 		return found(api.RelationSplit, development, "role", name, qml)
 	}
-	return found(api.RelationIncluded, library, "library", name)
+	return found(api.RelationIncluded, library, Library, name)
 }
 
 // fonts finds a font: Debian puts the word first and leaves foundries out. One
@@ -89,9 +89,9 @@ func (q query) part() (Guess, bool) {
 			return Guess{}, false
 		}
 		name = name[:i]
-		g, ok := of(name, q.debian, 0)
+		g, ok := q.ofPart(name, 0)
 		if !ok {
-			g, ok = query{name: name, lower: strings.ToLower(name), debian: q.debian}.itself()
+			g, ok = query{Rules: q.Rules, name: name, lower: strings.ToLower(name)}.itself()
 		}
 		switch {
 		case ok && len(g.Targets) == 0:

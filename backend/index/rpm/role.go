@@ -46,7 +46,7 @@ func (q query) byRole(rest, suffix string, role api.Role) (Guess, bool) {
 	case !ok:
 		return Guess{}, false
 	case role == api.RoleLib:
-		return found(api.RelationIncluded, min(library, most), "library", name)
+		return found(api.RelationIncluded, min(library, most), Library, name)
 	}
 	return found(api.RelationRenamed, min(sibling, most), "role", name)
 }
@@ -94,7 +94,7 @@ func (q query) texDoc(rest string) (Guess, bool) {
 	if !strings.HasPrefix(rest, "texlive-") {
 		return Guess{}, false
 	}
-	g, ok := of(rest, q.debian, q.depth)
+	g, ok := q.ofPart(rest, q.depth)
 	if !ok || len(g.Targets) != 1 {
 		return Guess{}, false
 	}
@@ -107,7 +107,7 @@ func (q query) texDoc(rest string) (Guess, bool) {
 // software is the software that an rpm's name stands for, and how sure that may
 // be at most: what only begins like other software need not be that.
 func (q query) software(name string) (software string, most float64) {
-	g, ok := of(name, q.debian, q.depth)
+	g, ok := q.ofPart(name, q.depth)
 	if !ok || len(g.Targets) == 0 {
 		return Slug(name), 1
 	}
@@ -132,7 +132,7 @@ func (q query) withoutRole(rest string, role api.Role) (Guess, bool) {
 	case api.RoleDoc:
 		return found(api.RelationRemoved, absent, Absent)
 	}
-	g, ok := of(rest, q.debian, q.depth)
+	g, ok := q.ofPart(rest, q.depth)
 	if !ok {
 		return Guess{}, false
 	}
@@ -191,6 +191,9 @@ func Name(deb string) string {
 	}
 	if rest, ok := strings.CutSuffix(deb, "-dev"); ok {
 		return rest + "-devel"
+	}
+	if space, ok := strings.CutPrefix(deb, "gir1.2-"); ok { // as SUSE alone has them
+		return "typelib-1_0-" + strings.ReplaceAll(space, ".", "_")
 	}
 	return deb
 }

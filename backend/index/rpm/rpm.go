@@ -40,6 +40,7 @@ const (
 	SameName = "same name"
 	Vendor   = "third-party:" // and the vendor's name
 	Absent   = "absent"       // the pattern is known, Debian has nothing of that name
+	Library  = "library"      // a library of Debian has the name
 
 	part = "part" // of what the name begins with
 )
@@ -60,23 +61,54 @@ const (
 	translations = 0.92
 )
 
+// Rules are the rules as they are asked of names that have parts in common: what a part is,
+// is found once.
+type Rules struct {
+	debian Debian
+	parts  []known
+}
+
+// known is what a part of a name is.
+type known struct {
+	name  string
+	depth int // how often a rule may still ask for a part of it
+	guess Guess
+	ok    bool
+}
+
 // Of makes the guess of a name: the curated row, else the first rule that
 // fits. ok is false for a name that says nothing.
-func Of(name string, debian Debian) (g Guess, ok bool) {
-	return of(name, debian, maxDepth)
-}
+func Of(name string, debian Debian) (g Guess, ok bool) { return New(debian).Of(name) }
+
+// New are the rules for some names.
+func New(debian Debian) *Rules { return &Rules{debian: debian} }
+
+// Of is that of one of the names.
+func (r *Rules) Of(name string) (Guess, bool) { return r.of(name, maxDepth) }
 
 // maxDepth bounds how often a rule may ask for what a part of a name is.
 const maxDepth = 3
 
-func of(name string, debian Debian, depth int) (Guess, bool) {
-	if g, ok := debian.Row(name); ok {
+// ofPart is what a part of a name is.
+func (r *Rules) ofPart(name string, depth int) (Guess, bool) {
+	for i := range r.parts {
+		if p := &r.parts[i]; p.name == name && p.depth == depth {
+			return p.guess, p.ok
+		}
+	}
+	g, ok := r.of(name, depth)
+	r.parts = append(r.parts, known{name, depth, g, ok})
+	return g, ok
+}
+
+func (r *Rules) of(name string, depth int) (Guess, bool) {
+	if g, ok := r.debian.Row(name); ok {
 		return g, true
 	}
 	if depth == 0 || name == "" || !wellFormed(name) {
 		return Guess{}, false
 	}
-	q := query{name: name, lower: strings.ToLower(name), debian: debian, depth: depth - 1}
+	q := query{Rules: r, name: name, lower: strings.ToLower(name), depth: depth - 1}
 	for _, rule := range rules() {
 		if g, ok := rule(q); ok {
 			return g, true
@@ -92,8 +124,8 @@ func wellFormed(name string) bool {
 
 // query is a name that rules look at.
 type query struct {
+	*Rules
 	name, lower string
-	debian      Debian
 	depth       int
 }
 
@@ -155,7 +187,7 @@ func (q query) collection() (Guess, bool) {
 	if strings.HasPrefix(q.name, "php") && !strings.HasPrefix(inner, "php-") && inner != "php" {
 		inner = "php-" + inner
 	}
-	g, ok := of(inner, q.debian, q.depth)
+	g, ok := q.ofPart(inner, q.depth)
 	g.Confidence = min(g.Confidence, library)
 	return renamed(g), ok
 }
@@ -179,7 +211,7 @@ func (q query) translation() (Guess, bool) {
 	if m == nil {
 		return Guess{}, false
 	}
-	if g, ok := of(m[1], q.debian, q.depth); ok && len(g.Targets) > 0 {
+	if g, ok := q.ofPart(m[1], q.depth); ok && len(g.Targets) > 0 {
 		return found(api.RelationIncluded, min(g.Confidence, translations), "translations", g.Targets[0])
 	}
 	return found(api.RelationRemoved, absent, Absent)
@@ -226,7 +258,7 @@ func (q query) lib() (Guess, bool) {
 			continue
 		}
 		if name, ok := q.debian.Canonical(canonical); ok {
-			return found(api.RelationIncluded, confidence, "library", name)
+			return found(api.RelationIncluded, confidence, Library, name)
 		}
 	}
 	return Guess{}, false
@@ -243,7 +275,7 @@ func (q query) versionless() (Guess, bool) {
 		return Guess{}, false
 	}
 	name, ok := q.debian.Canonical(canonical)
-	return Guess{Relation: api.RelationIncluded, Confidence: similar, Targets: []string{name}, Method: "library"}, ok
+	return Guess{Relation: api.RelationIncluded, Confidence: similar, Targets: []string{name}, Method: Library}, ok
 }
 
 // helper finds packages that only help the library of their source: where a
@@ -259,7 +291,7 @@ func (q query) source() (Guess, bool) {
 	case isMain && strings.Contains(Squeeze(main), Squeeze(q.name)) && !IsSubpackage(main, q.name) && !(isLib && helper.MatchString(main)):
 		return found(api.RelationRenamed, mainBinary, "main binary", main)
 	case isLib:
-		return found(api.RelationIncluded, library, "library", lib)
+		return found(api.RelationIncluded, library, Library, lib)
 	case isMain:
 		return found(api.RelationRenamed, mainBinary-0.1, "main binary", main)
 	}

@@ -21,4 +21,10 @@ func FirstThere(x Debian, alternatives string) string {
 	return ""
 }
 
+// IsLibraryName reports whether an rpm is called as libraries are. One that has the name of
+// software may have its programs too.
+func IsLibraryName(name string) bool {
+	return strings.HasPrefix(strings.ToLower(name), "lib") || strings.HasSuffix(name, "-libs")
+}
+
 func IsVendor(method string) bool { return strings.HasPrefix(method, Vendor) }

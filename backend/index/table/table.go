@@ -250,12 +250,13 @@ func (t *Table) With(b byte) iter.Seq2[string, string] {
 			if found < 0 {
 				return
 			}
-			begin := strings.LastIndexByte(t.text[:at+found], '\n') + 1
-			line, _, _ := strings.Cut(t.text[begin:], "\n")
-			at = begin + len(line) + 1
-			if key, value, _ := strings.Cut(line, "\t"); strings.IndexByte(key, b) >= 0 && !yield(key, value) {
+			found += at // the first of its line
+			begin, end := strings.LastIndexByte(t.text[:found], '\n')+1, found+strings.IndexByte(t.text[found:], '\n')
+			tab := begin + strings.IndexByte(t.text[begin:end], '\t')
+			if found < tab && !yield(t.text[begin:tab], t.text[tab+1:end]) {
 				return
 			}
+			at = end + 1
 		}
 	}
 }

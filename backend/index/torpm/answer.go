@@ -29,10 +29,14 @@ func (h *Path) doubt(r *lookup.RPM, vendor string) api.Caveat {
 	if vendor != "" {
 		return course.Caveat(course.CaveatThirdParty, api.SeverityWarning, "%s is not of %s itself. %s", r.Name, h.Target.Slug, h.Tables.Vendors.Value(vendor))
 	}
-	return api.Caveat{
-		Code: course.CaveatExistence, Severity: api.SeverityInfo,
-		Text: "The index has no full list of " + h.Target.Slug + ": check that it has " + r.Name + ". " +
-			"A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release " + h.Target.Slug + " --out FILE, then --index FILE.",
+	return api.Caveat{Code: course.CaveatExistence, Severity: api.SeverityInfo, Text: h.noList[0] + r.Name + h.noList[1]}
+}
+
+// noFullList says to look whether a release has an rpm, which is named between the two.
+func noFullList(target string) [2]string {
+	return [2]string{
+		"The index has no full list of " + target + ": check that it has ",
+		". A list of your own mirror makes it sure: svc admin index build --rpm-md URL --release " + target + " --out FILE, then --index FILE.",
 	}
 }
 

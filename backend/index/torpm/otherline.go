@@ -43,6 +43,12 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 		p.Found = course.ByRow
 		return
 	}
+	if name, ok := rpm.PythonIn(h.Target.RPM.Line, r.Name); ok && h.presenceOf([]string{name}) != lookup.Nowhere {
+		if same, _ := h.Seen.Find(h.Target, name); !h.lacks(same) { // Debian, by which others are followed, has one version
+			p.Relation, p.Confidence, p.Names, p.Found = api.RelationRenamed, course.BothHave, []string{name}, course.ByBoth
+			return
+		}
+	}
 	if r.Line == "" && r.Key == r.Name && h.Target.RPM.At(r) {
 		p.Confidence, p.Found = course.BothHave, course.ByBoth
 		h.inOwnNames(p)
@@ -53,8 +59,8 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 		h.underItsName(p, course.Guessed)
 		return
 	}
-	there := h.presenceOf(p.Names)
-	shared := r.Line == "" && (r.Key == r.Name || there == lookup.InList) // the target has the name too
+	nowhere := func() bool { return h.presenceOf(p.Names) == lookup.Nowhere }
+	shared := r.Line == "" && (r.Key == r.Name || h.presenceOf(p.Names) == lookup.InList) // the target has the name too
 	own, alternatives, name := h.ownName(t.Targets, shared)
 	asLibrary := t.Relation == api.RelationIncluded || h.Source.RPM.Line == "suse" && r.IsLibrary()
 	if !asLibrary && (own.RPM == nil || t.Relation == api.RelationReplaced || h.lacks(own.RPM)) {
@@ -63,13 +69,13 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 		}
 	}
 	isPart := own.RPM != nil && !own.Whole && (t.Relation == api.RelationSame || t.Relation == api.RelationRenamed)
-	if own.RPM != nil && (!isPart || there == lookup.Nowhere) { // its own name is more than what has a part of it
+	if own.RPM != nil && (!isPart || nowhere()) { // its own name is more than what has a part of it
 		p.Found = course.ByDebian
 		if isPart {
 			p.Found = course.ByPart
 		}
 		h.rpm(p, own, t.Confidence)
-		*p = h.Instead(*p, alternatives, name)
+		h.Instead(p, alternatives, name)
 		return
 	}
 	switch {
@@ -89,7 +95,7 @@ func (h *Path) otherLine(p *course.Course, r *lookup.RPM) {
 		return
 	}
 	switch {
-	case there == lookup.Nowhere && h.lacks(r):
+	case nowhere() && h.lacks(r):
 		p.UnheardOf()
 	case t.Relation != api.RelationRemoved && r.Line == "" && h.Source.RPM.Line != h.Target.RPM.Line:
 		h.underItsName(p, course.Listless)
@@ -118,8 +124,9 @@ func (h *Path) byDebian(p *course.Course, t record.Trail) bool {
 	return false
 }
 
-// asDebianHasIt answers for an rpm that no list near the target has, by its own name, with the
-// name that the package of Debian would have there, which it is, where a list has that.
+// asDebianHasIt answers for an rpm that no list near the target has, by its own name, with what
+// the package of Debian, which it is, is in the target's list, else with the name that this
+// would have there, where a list has that.
 func (h *Path) asDebianHasIt(p *course.Course, r *lookup.RPM) bool {
 	if p.Found != course.ByName || len(p.Names) == 0 || h.presenceOf(p.Names) != lookup.Nowhere {
 		return false
@@ -129,6 +136,9 @@ func (h *Path) asDebianHasIt(p *course.Course, r *lookup.RPM) bool {
 		return false
 	}
 	for name := range strings.SplitSeq(t.Targets[0], "|") {
+		if h.listedAs(p, name, course.ByDebian, t.Confidence) {
+			return true
+		}
 		deb, ok := h.Tables.Stable().Find(name)
 		own := course.Course{Source: deb}
 		if !ok || deb.IsLibrary() || !h.ownBefore(&own) {

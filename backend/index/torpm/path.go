@@ -13,6 +13,7 @@ type Path struct {
 	ownNames
 	levels    []lookup.NamedRows // what becomes of rpms after each level of the target's line
 	elsewhere api.Caveat         // where a package may be that the target's lists lack
+	noList    [2]string          // what is said of an rpm where the target's list is not known
 }
 
 // lacks reports whether the list of a release of EL is nearly whole, and has no such rpm.

@@ -18,19 +18,16 @@ var presences = []lookup.Presence{lookup.Nowhere, lookup.InLater, lookup.InNear,
 func (h *Path) presenceOf(names []string) (least lookup.Presence) {
 	least = lookup.InList
 	for _, name := range names {
-		if h.stated[name] {
-			continue
-		}
 		own := h.Seen.Presence(h.Target, name)
-		if own == lookup.InList {
-			continue // as most, which costs less to see
+		if own == lookup.InList || h.stated[name] {
+			continue
 		}
 		if own == lookup.InNear && h.Target.RPM.Known {
 			if r, _ := h.Seen.Find(h.Target, name); r.CameLater(h.Target.RPM) {
 				own = lookup.InLater
 			}
 		}
-		if slices.Index(presences, own) < slices.Index(presences, least) {
+		if least == lookup.InList || slices.Index(presences, own) < slices.Index(presences, least) {
 			least = own
 		}
 	}

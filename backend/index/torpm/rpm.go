@@ -41,27 +41,33 @@ func (h *Path) rpm(p *course.Course, r course.Counterpart, confidence float64) {
 }
 
 // reverse is the rpm of the target's line that is a package of Debian, or has a
-// part of it: strictly, one that is that package and is named so in that line
-// alone.
+// part of it: strictly, one that is that package and is named so in that line alone.
 func (h *Path) reverse(name string, strictly bool) (course.Counterpart, bool) {
-	wholes, parts := record.Column(h.Tables.RpmReverse.Value(name))
-	if strictly {
-		parts = ""
-	}
-	best := course.Preferred{Line: h.Target.RPM}
-	for i, names := range []string{wholes, parts} {
-		for name := ""; names != ""; {
-			name, names = record.Cut(names, ' ')
-			line, key := record.LineOf(name)
-			if line != "" && line != h.Target.RPM.Line || strictly && (line == "" || rpm.OfVersion(key)) {
-				continue
-			}
-			if r, ok := h.Seen.Find(h.Target, key); ok && r.Key == key && r.Of(h.Target.RPM) {
-				best.Add(course.Counterpart{RPM: r, Whole: i == 0})
-			}
-		}
+	wholes, parts := record.Column(h.Seen.Reverse(h.Tables, name))
+	best := course.Preferred{Line: h.Target.RPM, Strictly: strictly}
+	best.AddNamed(h.Pair, wholes, true)
+	if !strictly {
+		best.AddNamed(h.Pair, parts, false)
 	}
 	return best.Best()
+}
+
+// listedAs answers with the rpm that the target's own list has and that is a package of Debian.
+func (h *Path) listedAs(p *course.Course, deb, found string, confidence float64) bool {
+	wholes, parts := record.Column(h.Seen.Reverse(h.Tables, deb))
+	best := course.Preferred{Line: h.Target.RPM, Listed: true}
+	best.AddNamed(h.Pair, wholes, true)
+	if whole, ok := best.Best(); !ok || rpm.ForOtherPython(p.Source.Name, whole.Name) || h.Seen.Presence(h.Target, whole.Name) != lookup.InList {
+		return false // as of most, whose parts need no look
+	}
+	best.AddNamed(h.Pair, parts, false)
+	named, _ := best.Best()
+	if !named.Whole {
+		return false
+	}
+	p.Found = found
+	h.rpm(p, named, confidence)
+	return true
 }
 
 // withoutRPM answers where the target's own list has nothing of what is known:

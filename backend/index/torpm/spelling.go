@@ -7,7 +7,6 @@ import (
 	"svc/backend/api"
 	"svc/backend/index/course"
 	"svc/backend/index/lookup"
-	"svc/backend/index/record"
 	"svc/backend/index/rpm"
 )
 
@@ -61,9 +60,9 @@ func (s spelling) find(h *Path, p *course.Course) (near string) {
 				continue
 			}
 			if is == "" {
-				is = h.inDebian(p)
+				is = h.InDebian(p)
 			}
-			if is == "" || !slices.Contains(debianOf(h, h.Target, name), is) {
+			if is == "" || !slices.Contains(h.DebianOf(h.Target, name), is) {
 				continue
 			}
 		}
@@ -79,30 +78,4 @@ func (s spelling) find(h *Path, p *course.Course) (near string) {
 // of Python.
 func (s spelling) nearly(name string) bool {
 	return s.mayDiffer && strings.HasPrefix(name, "python3-") == strings.HasPrefix(s.own, "python3-")
-}
-
-// inDebian is the package of Debian that the source of a course is.
-func (h *Path) inDebian(p *course.Course) string {
-	if h.Source.RPM == nil {
-		return p.Source.Name
-	}
-	for _, name := range debianOf(h, h.Source, p.Source.Name) {
-		return name
-	}
-	return ""
-}
-
-// debianOf are the alternatives for the one package of Debian that an rpm of a release is;
-// none where its row and the rules know none, or several packages.
-func debianOf(h *Path, t *lookup.Release, name string) []string {
-	var g rpm.Guess
-	if r, _ := h.Seen.Find(t, name); r.Trail != "" {
-		g = record.DecodeTrail(r.Trail) // the tables have what the rules say
-	} else {
-		g, _ = rpm.Of(name, &lookup.Names{Tables: h.Tables, Line: t.RPM.Line})
-	}
-	if !rpm.One(g) || rpm.IsVendor(g.Method) {
-		return nil
-	}
-	return strings.Split(g.Targets[0], "|")
 }

@@ -10,7 +10,10 @@ import (
 
 // New is the path between two releases.
 func New(between *course.Pair) *Path {
-	return &Path{Pair: between, ownNames: readOwnNames(between), levels: between.Tables.Levels[between.Target.RPM.Line], elsewhere: elsewhere(between.Target)}
+	return &Path{
+		Pair: between, ownNames: readOwnNames(between), levels: between.Tables.Levels[between.Target.RPM.Line],
+		elsewhere: elsewhere(between.Target), noList: noFullList(between.Target.Slug),
+	}
 }
 
 // For is the path for another call between the same releases.
@@ -28,7 +31,9 @@ func (h *Path) Follow(p *course.Course, canonical string) {
 		return
 	}
 	h.namedInRPM(p, canonical)
-	h.spell(p)
+	if !h.spell(p) && p.Found != course.ByRow && len(p.Names) > 0 && h.presenceOf(p.Names) == lookup.Nowhere {
+		h.listedAs(p, p.Source.Name, course.ByReverse, record.LineageConfidence)
+	}
 	h.afterRows(p)
 }
 

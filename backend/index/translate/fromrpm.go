@@ -37,7 +37,7 @@ func (h *Path) byTrail(r record.Record, t record.Trail) course.Course {
 		p.Confidence, p.Methods = min(t.Confidence, course.IncludedConfidence), []string{course.Included}
 	}
 	for i := range t.Targets {
-		p = h.arrive(p, record.Alternatives(t.Targets, i))
+		h.arrive(&p, record.Alternatives(t.Targets, i))
 	}
 	if len(t.Targets) > 0 && len(p.Names) == 0 {
 		return h.nowhere(p, t.Targets)
@@ -72,11 +72,13 @@ func (h *Path) nowhere(p course.Course, targets []string) course.Course {
 
 // arrive adds what one of the alternatives is in the target: the first that it
 // has, else what became of the first that another release had.
-func (h *Path) arrive(p course.Course, alternatives []string) course.Course {
+func (h *Path) arrive(p *course.Course, alternatives []string) {
 	for i, name := range alternatives {
 		if h.offers(name, p.Relation) {
-			p = h.Instead(p, alternatives, name).With(alternatives[i : i+1])
-			return h.chosen(p, name, alternatives[i+1:])
+			h.Instead(p, alternatives, name)
+			*p = p.With(alternatives[i : i+1])
+			h.chosen(p, name, alternatives[i+1:])
+			return
 		}
 	}
 	for _, name := range alternatives {
@@ -85,13 +87,13 @@ func (h *Path) arrive(p course.Course, alternatives []string) course.Course {
 			p.Confidence *= min(1, later.Confidence/course.SameConfidence)
 			p.Relation = course.Stronger(p.Relation, later.Relation)
 			p.Candidates = append(p.Candidates, later.Candidates...)
-			return p.With(later.Names)
+			*p = p.With(later.Names)
+			return
 		}
 		if ok && later.Relation == api.RelationUnknown {
 			p.Candidates = append(p.Candidates, later.Candidates...)
 		}
 	}
-	return p
 }
 
 // offers reports whether the target has a package: in the place of another not one
@@ -116,10 +118,10 @@ func (h *Path) onlyLeads(name string) bool {
 // chosen makes a course less sure where the target has others of a row's
 // alternatives that are called like the rpm too: the row prefers one of them,
 // not everybody does.
-func (h *Path) chosen(p course.Course, name string, others []string) course.Course {
+func (h *Path) chosen(p *course.Course, name string, others []string) {
 	renamed := p.Relation == api.RelationRenamed || p.Relation == api.RelationSame
 	if h.Source.RPM == nil || !renamed || name == p.Source.Name {
-		return p
+		return
 	}
 	for _, other := range others {
 		if h.rivals(name, other) && rpm.Alike(p.Source.Name, other) {
@@ -127,7 +129,6 @@ func (h *Path) chosen(p course.Course, name string, others []string) course.Cour
 			p.Confidence, p.Methods = min(p.Confidence, course.ChoiceConfidence), append(slices.Clip(p.Methods), course.Choice)
 		}
 	}
-	return p
 }
 
 // rivals reports whether the target has another package that may be meant in the

@@ -230,13 +230,18 @@ func (h *Path) Present(canonical string, of *course.Course) (api.Translation, er
 }
 
 // trust makes as sure of a package that an rpm leads to as answers of the kind were measured
-// right, where the rules have no doubt of their own.
+// right, and no surer than the rules where these have a doubt of their own.
 func (h *Path) trust(p *course.Course) {
-	if h.Source.RPM == nil || len(p.Names) == 0 || p.Confidence < course.Undoubted {
+	if h.Source.RPM == nil || len(p.Names) == 0 {
 		return
 	}
-	if claim, ok := h.Rates.Claim(p.Evidence(), course.Whole); ok {
+	claim, ok := h.Rates.Claim(p.Evidence(), course.Whole)
+	switch {
+	case !ok:
+	case p.Confidence >= course.Undoubted:
 		p.Confidence = claim
+	default:
+		p.Confidence = min(p.Confidence, claim)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,11 +26,18 @@ var dovecotVariables = strings.NewReplacer(
 	"%h", "%{home}", "%s", "%{protocol}", "%r", "%{remote_ip}", "%l", "%{local_ip}", "%m", "%{mechanism}", "%w", "%{password}",
 )
 
+// dovecotOwner are variables of the owner of a shared folder, in the place of its mail;
+// dovecotOwnerPrefix are those in its name.
+var (
+	dovecotOwner       = strings.NewReplacer("%%u", "%{owner_user}", "%%n", "%{owner_username}", "%%d", "%{owner_domain}", "%%h", "%{owner_home}")
+	dovecotOwnerPrefix = strings.NewReplacer("%%u", "$user", "%%n", "$username", "%%d", "$domain")
+)
+
 // dovecotAssignment is a setting of a line.
 var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
 
 // Dovecot rewrites the settings of Dovecot 2.2 and 2.3 in the form of 2.4:
-// places of mail, certificates, variables, passdb and userdb, what asks SQL for them,
+// places of mail, certificates, variables, passdb and userdb, what asks SQL or LDAP for them,
 // and the plugins for sieve and quota. What has no plain counterpart is refused.
 func Dovecot(in convert.Input) (r convert.Result) {
 	inherited, spaces, databases := dovecotInherited(in.Files), dovecotNamed(in.Files), dovecotIncluded(in.Files)
@@ -40,7 +48,12 @@ func Dovecot(in convert.Input) (r convert.Result) {
 			r.Close(p, f.Path)
 			continue
 		}
-		d := &dovecotPage{Page: p, databases: databases, spaces: spaces, inherited: inherited}
+		if ldapQueries.MatchString(f.Text) && strings.HasSuffix(f.Path, ".ext") {
+			dovecotLDAP(p, in.Files)
+			r.Close(p, f.Path)
+			continue
+		}
+		d := &dovecotPage{Page: p, databases: databases, spaces: spaces, inherited: inherited, rules: imapSieves(f.Text), text: f.Text}
 		for i, line := range p.Active() {
 			d.enter(line)
 			d.line(i)
@@ -59,11 +72,13 @@ func Dovecot(in convert.Input) (r convert.Result) {
 // dovecotPage is a file with the sections in which a line stands.
 type dovecotPage struct {
 	*convert.Page
-	sections  []string        // the first words of those that are open
-	databases map[string]int  // passdb and userdb of all files, how many of a driver, which names the first
-	dropped   bool            // the section of dictionaries is
-	spaces    map[string]bool // namespaces of all files by the names that they have or were given
-	inherited map[string]bool // parts of a place of mail that come from elsewhere
+	sections  []string                     // the first words of those that are open
+	databases map[string]int               // passdb and userdb of all files, how many of a driver, which names the first
+	dropped   bool                         // the section of dictionaries is
+	spaces    map[string]bool              // namespaces of all files by the names that they have or were given
+	inherited map[string]bool              // parts of a place of mail that come from elsewhere
+	rules     map[string]map[string]string // scripts that run where mail is moved
+	text      string                       // as it was
 }
 
 // namespace names a section after what it holds: the one with the inbox as Dovecot's own
@@ -165,7 +180,7 @@ func (d *dovecotPage) line(i int) {
 	case line == "plugin {", d.within() == "plugin" && line == "}":
 		p.Drop(i, "Dovecot 2.4 has the settings of plugins in no section of theirs.")
 	case d.within() == "plugin" && m != nil:
-		dovecotPlugin(p, i, m[1], m[2])
+		d.plugin(i, m[1], m[2])
 	case d.within() == "dict" && (d.dropped || line == "dict {" && d.quotaAlone(i)):
 		d.dropped = line != "}"
 		p.Drop(i, "Dovecot 2.4 counts quota in its own index, which needs no dictionary: doveadm quota recalc -A counts it anew.")
@@ -175,14 +190,16 @@ func (d *dovecotPage) line(i int) {
 		d.database(i)
 	case line == "namespace {":
 		d.namespace(i)
-	case d.within() == "namespace" && m != nil && strings.Contains(m[2], "%%"):
-		p.Refuse(i, "Dovecot 2.4 has other names for the variables of a folder's owner.")
+	case d.within() == "namespace" && m != nil && m[1] == "prefix" && strings.Contains(m[2], "%%"):
+		p.Replace(i, "prefix = "+dovecotOwnerPrefix.Replace(m[2]), "Dovecot 2.4 has other names for the variables of a folder's owner.")
 	case m != nil && (m[1] == "mail_location" || d.within() == "namespace" && m[1] == "location"):
 		d.location(i, m[2])
 	case m != nil && (m[1] == "default_fields" || m[1] == "override_fields") && (d.within() == "passdb" || d.within() == "userdb"):
 		dovecotFields(p, i, m[1], m[2])
 	case m != nil && convert.Known()["dovecot"][d.within()+"_"+m[1]]: // by its short name
 		p.Replace(i, m[1]+" = "+dovecotVariables.Replace(m[2]), "Dovecot 2.4 has longer names for its variables.")
+	case m != nil && convert.WordsOf("dovecot-settings")[d.within()+"_"+m[1]].Now != "":
+		p.Replace(i, convert.WordsOf("dovecot-settings")[d.within()+"_"+m[1]].Now+" = "+m[2], "Dovecot 2.4 has another name for it.")
 	case m != nil:
 		dovecotSetting(p, i, m[1], m[2])
 	}
@@ -226,95 +243,8 @@ func dovecotAssigned(value, suffix string) (string, bool) {
 	return "fields {\n  " + strings.Join(words, "\n  ") + "\n}", true
 }
 
-// dovecotScripts are settings of sieve that name a script, by the type that
-// Dovecot 2.4 gives it.
-var dovecotScripts = lazyregexp.Whole(`sieve_(default|before|after|global|discard)([0-9]*)`)
-
-// dovecotQuota names the quota of users: count is what Dovecot 2.4 has in the
-// place of maildir and dirsize.
-var (
-	dovecotQuota     = lazyregexp.Whole(`(?:count|maildir|dirsize|dict):([A-Za-z0-9 _-]+)(?:::?.*)?`)
-	dovecotQuotaRule = lazyregexp.Whole(`\*:(bytes|storage)=([0-9]+)([A-Za-z]?)(?::messages=([0-9]+))?`)
-	// of one mailbox: what it may have more, or that it does not count
-	dovecotMailboxRule = lazyregexp.Whole(`([^*:]+):(?:(bytes|storage)=\+([0-9]+)([A-Za-z]?)|ignore)`)
-	// storage=95%% quota-warning 95 user: what is executed where a limit is crossed
-	dovecotQuotaWarning = lazyregexp.Whole(`(-?)(storage|messages?)=([0-9]+)%+ +(\S+)(?: +(.*))?`)
-)
-
-// quotaRules and quotaWarnings are the settings of the first quota; that of another is
-// quota2, with its rules.
-var (
-	quotaRules    = lazyregexp.Whole(`quota_rule[0-9]*`)
-	quotaWarnings = lazyregexp.Whole(`quota_warning[0-9]*`)
-	quotaSize     = lazyregexp.Whole(`[0-9]+ *[kKMG]?`)
-)
-
-// userQuota is what a quota is called that has rules and one name.
-const userQuota = "User quota"
-
-// dovecotPlugin rewrites a setting of the section of plugins.
-func dovecotPlugin(p *convert.Page, i int, name, value string) {
-	value = strings.TrimSpace(dovecotVariables.Replace(value))
-	section := func(head string, lines ...string) {
-		p.Replace(i, head+" {\n  "+strings.Join(lines, "\n  ")+"\n}", "Dovecot 2.4 has a section for it.")
-	}
-	switch script := dovecotScripts.FindStringSubmatch(name); {
-	case name == "sieve":
-		place, options, _ := strings.Cut(strings.TrimPrefix(value, "file:"), ";")
-		lines := []string{"driver = file", "path = " + place}
-		if active, ok := strings.CutPrefix(options, "active="); ok && !strings.Contains(active, ";") {
-			lines = append(lines, "active_path = "+active)
-		} else if options != "" {
-			p.Refuse(i, "Dovecot 2.4 has this option in another form.")
-			return
-		}
-		section("sieve_script personal", lines...)
-	case script != nil && !strings.ContainsAny(value, ";"):
-		section("sieve_script "+script[1]+script[2], "type = "+script[1], "driver = file", "path = "+strings.TrimPrefix(value, "file:"))
-	case name == "quota" && dovecotQuota.MatchString(value):
-		section(`quota "`+userQuota+`"`, "driver = count")
-	case quotaRules.MatchString(name) && dovecotMailboxRule.MatchString(value):
-		rule := dovecotMailboxRule.FindStringSubmatch(value)
-		mailbox, setting := strings.TrimSpace(rule[1]), "quota_storage_extra = "+rule[3]+quotaUnit(rule[2], rule[4])
-		if rule[3] == "" {
-			setting = "quota_ignore = yes"
-		}
-		if strings.ContainsAny(mailbox, " ") {
-			mailbox = `"` + mailbox + `"`
-		}
-		section("namespace inbox", "mailbox "+mailbox+" {", "  "+setting, "}")
-	case quotaWarnings.MatchString(name) && dovecotQuotaWarning.MatchString(value):
-		w := dovecotQuotaWarning.FindStringSubmatch(value)
-		warning, lines := "warn-"+w[3], []string{"  quota_storage_percentage = " + w[3]}
-		if w[2] != "storage" {
-			warning, lines = "warn-messages-"+w[3], []string{"  quota_warning_resource = message", "  quota_message_percentage = " + w[3]}
-		}
-		if w[1] == "-" {
-			warning, lines = warning+"-under", append(lines, "  quota_warning_threshold = under")
-		}
-		lines = append(lines, "  execute "+w[4]+" {", "    args = "+w[5], "  }", "}")
-		section(`quota "`+userQuota+`"`, append([]string{"warning " + warning + " {"}, lines...)...)
-	case name == "quota_grace" && quotaSize.MatchString(value):
-		if last := value[len(value)-1]; last >= '0' && last <= '9' {
-			value += "B"
-		}
-		p.Replace(i, "quota_storage_grace = "+value, "Dovecot 2.4 has another name for it.")
-	case quotaRules.MatchString(name) && dovecotQuotaRule.MatchString(value):
-		rule := dovecotQuotaRule.FindStringSubmatch(value)
-		lines := []string{"storage_size = " + rule[2] + quotaUnit(rule[1], rule[3])}
-		if rule[4] != "" {
-			lines = append(lines, "message_count = "+rule[4])
-		}
-		section(`quota "`+userQuota+`"`, lines...)
-	case convert.Known()["dovecot"][name]:
-		p.Replace(i, name+" = "+value, "Dovecot 2.4 has longer names for its variables.")
-	default:
-		p.Refuse(i, "Dovecot 2.4 has this of a plugin under another name and at another place.")
-	}
-}
-
 func dovecotSetting(p *convert.Page, i int, name, value string) {
-	file := convert.WordsOf("dovecot-files")[name].Now
+	file, renamed := convert.WordsOf("dovecot-files")[name].Now, convert.WordsOf("dovecot-settings")[name]
 	bare, _, _ := strings.Cut(value, " #")
 	switch bare = strings.TrimSpace(bare); {
 	case file != "" && strings.HasPrefix(value, "<"):
@@ -330,12 +260,11 @@ func dovecotSetting(p *convert.Page, i int, name, value string) {
 	case name == "ssl_dh_parameters_length" || name == "ssl_parameters_regenerate":
 		p.Drop(i, "Dovecot 2.3 has it no more.")
 	case name == "mail_plugins":
-		words := strings.Fields(strings.ReplaceAll(bare, "$mail_plugins", ""))
-		if len(words) == 0 {
-			p.Drop(i, "It adds nothing.")
-			return
-		}
-		p.Replace(i, "mail_plugins {\n  "+strings.Join(words, " = yes\n  ")+" = yes\n}", "Dovecot 2.4 adds to a list by a section.")
+		dovecotPlugins(p, i, bare)
+	case renamed.Now != "":
+		p.Replace(i, renamed.Now+" = "+value, cmp.Or(renamed.Why, "Dovecot 2.4 has another name for it."))
+	case renamed.Why != "":
+		p.Drop(i, renamed.Why)
 	case name == "driver" || name == "args": // done with their section
 	case !convert.Known()["dovecot"][name]:
 		p.Refuse(i, "Dovecot 2.4 does not know this setting.")
@@ -369,6 +298,14 @@ func dovecotInbox(driver, path string) string {
 	return map[string]string{"maildir": path, "mbox": path + "/inbox"}[driver]
 }
 
+// dovecotLayout is how 2.3 lays out the folders of a place of mail that doesn't say it.
+func dovecotLayout(driver string) string {
+	if driver == "maildir" {
+		return "maildir++"
+	}
+	return "fs"
+}
+
 // dovecotParts are those of a place of mail behind its path, by their names in 2.3, with the
 // inbox that it has anyway; other is one that Dovecot 2.4 has in another form.
 func dovecotParts(parts []string) (named map[string]string, other string) {
@@ -388,7 +325,7 @@ func dovecotParts(parts []string) (named map[string]string, other string) {
 func (d *dovecotPage) location(i int, value string) {
 	value, _, _ = strings.Cut(value, " #")
 	value = strings.Trim(value, `" `)
-	parts := strings.Split(dovecotVariables.Replace(value), ":")
+	parts := strings.Split(dovecotVariables.Replace(dovecotOwner.Replace(value)), ":")
 	if value == "" {
 		d.Drop(i, "It is found out by itself.")
 		return
@@ -404,7 +341,11 @@ func (d *dovecotPage) location(i int, value string) {
 	}
 	lines := []string{"mail_driver = " + parts[0], "mail_path = " + parts[1]}
 	for _, key := range slices.Sorted(maps.Keys(convert.WordsOf("dovecot-mail"))) {
-		if path, ok := named[key]; ok || d.inherited[key] {
+		path, ok := named[key]
+		if !ok && key == "LAYOUT" {
+			path = dovecotLayout(parts[0])
+		}
+		if ok || d.inherited[key] {
 			lines = append(lines, strings.TrimSpace(convert.WordsOf("dovecot-mail")[key].Now+" = "+path))
 		}
 	}
@@ -425,9 +366,9 @@ func (d *dovecotPage) database(i int) {
 			args, argsLine = m[2], n
 		}
 	}
-	if driver == "sql" && sqlFiles.MatchString(args) && d.databases[kind+driver] == 0 {
+	if (driver == "sql" || driver == "ldap") && sqlFiles.MatchString(args) && d.databases[kind+driver] == 0 {
 		d.databases[kind+driver]++
-		head := kind + " sql {"
+		head := kind + " " + driver + " {"
 		if !slices.ContainsFunc(p.Lines[argsLine+1:], func(line string) bool { return strings.Contains(line, args) }) {
 			head = "!include " + args + "\n" + head // at the last of its sections, so that all keep their order
 		}

@@ -53,12 +53,12 @@ func TestFieldsOfAccounts(t *testing.T) {
 	is := is.New(t)
 	is.Equal(DovecotAccounts("passdb {\n  args = scheme=CRYPT username_format=%n /srv/mail/users\n}\n  args = /etc/dovecot/%d/users\nargs = uid=5 gid=5\nargs=/etc/dovecot/users \n"), []string{"/srv/mail/users", "/etc/dovecot/users"})
 	var got []string
-	for _, f := range DovecotFields("# a:b:::::::userdb_mail=maildir:~/M\nanna:{PLAIN}a:5:5::/h/anna::userdb_mail=maildir:/h/anna/M:INDEX=/i/anna nologin\nbob:x:5:5::/h::userdb_mail=mbox:~/m:LAYOUT=fs userdb_quota_rule=*:storage=10M\nkim:x:5:5::/h::userdb_quota_rule=*:bytes=7:messages=4\nshort:userdb_mail=maildir:~/M\n") {
+	for _, f := range DovecotFields("# a:b:::::::userdb_mail=maildir:~/M\nanna:{PLAIN}a:5:5::/h/anna::userdb_mail=maildir:/h/anna/M:INDEX=/i/anna nologin\nbob:x:5:5::/h::userdb_mail=mbox:~/m:UTF-8 userdb_quota_rule=*:storage=10M\nkim:x:5:5::/h::userdb_quota_rule=*:bytes=7:messages=4\nshort:userdb_mail=maildir:~/M\n") {
 		got = append(got, fmt.Sprintf("%d %s => %s", f.Line, f.Was, f.Now))
 	}
 	is.Equal(got, []string{
 		"2 userdb_mail=maildir:/h/anna/M:INDEX=/i/anna => userdb_mail_driver=maildir userdb_mail_path=/h/anna/M userdb_mail_inbox_path=/h/anna/M userdb_mail_index_path=/i/anna",
-		"3 userdb_mail=mbox:~/m:LAYOUT=fs => ",
+		"3 userdb_mail=mbox:~/m:UTF-8 => ",
 		"3 userdb_quota_rule=*:storage=10M => userdb_quota_storage_size=10M",
 		"4 userdb_quota_rule=*:bytes=7:messages=4 => ",
 	})

@@ -15,8 +15,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
+	"svc/assess"
 	"svc/backend/benchcpu"
 	"svc/backend/release"
+	"svc/backend/sliced"
 	"svc/tools/convert"
 )
 
@@ -49,6 +51,7 @@ func input(t testing.TB, a *txtar.Archive) convert.Input {
 	for _, f := range a.Files {
 		in.Files = append(in.Files, convert.File{Path: "/" + f.Name, Text: string(f.Data)})
 	}
+	in.Pages = sliced.Filter(in.Files, func(f convert.File) bool { return slices.Contains(assess.PageSettings, filepath.Base(f.Path)) })
 	return in
 }
 

@@ -48,7 +48,7 @@ var registry = []converter{
 	{"php", []string{"/etc/php.ini", "/etc/php.d/*.ini", "/etc/php/*/*/php.ini", "/etc/php/*/mods-available/*.ini"}, nil, withPHP, web.PHP},
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, web.PHPPool},
 	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, convert.Moves, system.SSHD},
-	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server", "mariadb"}, convert.Moves, database.MariaDB},
+	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/mysql.conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mysql.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server", "mariadb"}, convert.Moves, database.MariaDB},
 	{"postgresql", []string{"/etc/postgresql/*/*/*.conf", "/etc/postgresql/*/*/conf.d/*.conf"}, nil, convert.ToDebian, database.PostgreSQL},
 	{"named", []string{"/etc/named.conf", "/etc/named/*", "/etc/named.*", "/etc/bind/*"}, []string{"bind9", "bind"}, convert.OfRPM, services.Named},
 	{"named-keys", []string{"/etc/bind/named.conf*", "/etc/bind/*.conf", "/etc/bind/*/*.conf", "/etc/bind/*.zones"}, []string{"bind9"}, withoutAutoDNSSEC, services.DNSSECPolicy},
@@ -82,7 +82,7 @@ var registry = []converter{
 	{"firewalld", []string{"/etc/firewalld/firewalld.conf", "/etc/firewalld/direct.xml", "/etc/firewalld/*/*.xml"}, []string{"firewalld"}, convert.ToDebian, firewall.Firewalld},
 	{"ufw", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, []string{"ufw"}, convert.WithinDebian, firewall.UFW},
 	{"ufw-nftables", []string{"/etc/ufw/*.rules", "/etc/ufw/*.conf", "/etc/ufw/*.init", "/etc/ufw/applications.d/*", "/etc/default/ufw"}, nil, convert.FromDebian, firewall.UFWToNftables},
-	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, convert.FromRPM, system.Rsyslog},
+	{"rsyslog", []string{"/etc/rsyslog.conf", "/etc/rsyslog.d/*.conf"}, []string{"rsyslog"}, withRsyslog, system.Rsyslog},
 	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d/*"}, nil, convert.Across, system.Sudoers},
 	{"anchors", []string{"/etc/pki/ca-trust/source/anchors/*"}, nil, convert.FromRPM, system.Anchors},
 	{"supervisor", []string{"/etc/supervisord.d/*.ini"}, []string{"supervisor"}, convert.FromRPM, services.Supervisor},
@@ -91,11 +91,23 @@ var registry = []converter{
 	{"chrony-options", []string{"/etc/sysconfig/chronyd"}, []string{"chrony"}, convert.FromRPM, services.ChronyOptions},
 	{"named-options", []string{"/etc/sysconfig/named"}, []string{"bind9"}, convert.FromRPM, services.NamedOptions},
 	{"radius", []string{"/etc/raddb/radiusd.conf"}, []string{"freeradius"}, withFreeRADIUS3, services.RADIUS},
+	{"tuned", []string{"/etc/tuned/*/*"}, []string{"tuned"}, withTunedProfiles, system.Tuned},
 	{"polkit", []string{"/etc/polkit-1/localauthority/*/*.pkla", "/etc/polkit-1/localauthority.conf.d/*.conf"}, []string{"polkitd", "policykit-1", "polkit"}, withoutPkla, system.Polkit},
 }
 
 // filters is a move to a release that has services for packet filters.
 func filters(in convert.Input) bool { return convert.FromRPM(in) || convert.WithDNF(in) }
+
+// withRsyslog is a move from other files of rsyslog's, or to a unit that confines it.
+func withRsyslog(in convert.Input) bool {
+	gets := pkgversion.Upstream(in.Brought["rsyslog"])
+	return convert.FromRPM(in) || convert.WithinDebian(in) && gets != "" && pkgversion.Compare(pkgversion.Deb, gets, "8.2504") >= 0
+}
+
+// withTunedProfiles is a move to a tuned that has a folder for people's profiles.
+func withTunedProfiles(in convert.Input) bool {
+	return convert.ToDebian(in) && convert.HasSince("tuned", "2.23", in.Target) && pkgversion.Compare(pkgversion.RPM, in.VersionOf("tuned"), "2.23") < 0
+}
 
 // withoutPkla is a move to a polkit that reads rules alone.
 func withoutPkla(in convert.Input) bool {
@@ -119,7 +131,9 @@ func withNTP(in convert.Input) bool { return convert.Moves(in) && in.VersionOf("
 
 // toDovecot24 is a move from a release with an earlier Dovecot.
 func toDovecot24(in convert.Input) bool {
-	return convert.ToDebian(in) && convert.HasSince("dovecot", "2.4", in.Target) && !strings.HasPrefix(in.VersionOf("dovecot", "dovecot-core"), "2.4") && (convert.RPMFamily(in.Source) || in.Source.Family == in.Target.Family && in.Source.Older(in.Target))
+	had := in.VersionOf("dovecot", "dovecot-core")
+	earlier := had != "" || convert.RPMFamily(in.Source) || !convert.HasSince("dovecot", "2.4", in.Source)
+	return convert.ToDebian(in) && convert.HasSince("dovecot", "2.4", in.Target) && !strings.HasPrefix(had, "2.4") && earlier
 }
 
 // staysDovecot23 is a move to another family with a Dovecot before 2.4, which the target

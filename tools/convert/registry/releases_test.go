@@ -21,6 +21,7 @@ var otherwise = []struct{ converter, lines, why string }{
 	{"sshd", ".*_dsa_key|.*ssh-dss.*", "OpenSSH has DSA before 10"},
 	{"haproxy", "nbproc .*", "HAProxy has it before 2.5, Ubuntu 22.04 at 2.4"},
 	{"polkit", ".*", "Ubuntu 22.04's polkit reads .pkla files"},
+	{"tuned", ".*", "before Debian 13 tuned has people's profiles in /etc/tuned itself"},
 	{"dovecot", ".*", "before Debian 13 and Ubuntu 26.04 Dovecot is 2.3, whose form the files have"},
 }
 

@@ -14,6 +14,11 @@ func VSFTPD(in convert.Input) (r convert.Result) {
 	s := convert.Settings{Comment: "#", Equals: true, Homes: convert.HomesOf("vsftpd")}.Towards(in)
 	for _, f := range in.Files {
 		p := s.Convert(f)
+		for i := range p.Active() {
+			if strings.EqualFold(strings.TrimSpace(p.Lines[i]), "background=yes") {
+				p.Drop(i, "Debian's unit has it in the foreground, and would take it for ended.")
+			}
+		}
 		if !slices.ContainsFunc(p.Lines, func(line string) bool { return strings.HasPrefix(line, "secure_chroot_dir=") }) {
 			const empty = "secure_chroot_dir=/var/run/vsftpd/empty"
 			p.Lines = append(p.Lines, empty)

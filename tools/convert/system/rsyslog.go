@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/lazyregexp"
 	"svc/tools/convert"
 )
 
@@ -14,7 +15,26 @@ var rsyslogPlaces = slices.Concat(convert.HomesOf("rsyslog").Debian(), convert.L
 // logrotate and others look for; modules bring their packages; words that
 // rsyslog 8 gives up have those that it takes in their place.
 func Rsyslog(in convert.Input) convert.Result {
-	return convert.EachLine(in, convert.Stays, rsyslogLine)
+	if convert.WithinDebian(in) {
+		return convert.EachLine(in, convert.Stays, func(_ *convert.Result, p *convert.Page, i int) { keepsRoot(p, i) })
+	}
+	return convert.EachLine(in, convert.Stays, func(r *convert.Result, p *convert.Page, i int) {
+		if !keepsRoot(p, i) {
+			rsyslogLine(r, p, i)
+		}
+	})
+}
+
+// givesUpRoot are lines by which rsyslog becomes another user. Debian 13's unit takes away
+// the capabilities that this needs, and rsyslog ends there.
+var givesUpRoot = lazyregexp.New(`(?i)^\s*\$PrivDropTo(User|Group)`)
+
+func keepsRoot(p *convert.Page, i int) bool {
+	if !givesUpRoot.MatchString(p.Lines[i]) {
+		return false
+	}
+	p.Drop(i, "Debian's rsyslog stays root, and is confined by its unit.")
+	return true
 }
 
 // rsyslogLine rewrites a line, and names the packages of its modules.

@@ -1,9 +1,11 @@
 package system
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/tools/convert"
 )
@@ -33,6 +35,7 @@ func SSHD(in convert.Input) (r convert.Result) {
 	s.Own = func(p *convert.Page, i int, name, value string) bool { return sshdOwn(p, i, name, value, in) }
 	for _, f := range in.Files {
 		p := s.Convert(f)
+		sshdShipped(in, s, p)
 		for i := range p.Changes {
 			p.Changes[i].Why = sshdWhy(in, p.Changes[i].Why)
 		}
@@ -48,6 +51,10 @@ func sshdOwn(p *convert.Page, i int, name, value string, in convert.Input) bool 
 	lower, without := strings.ToLower(name), sshdWithout[convert.ApartLine(in)]
 	policies := lower == "include" && strings.Contains(value, "crypto-policies")
 	dsa := strings.Contains(value, "_dsa_key") || strings.Contains(value, "ssh-dss")
+	if now := sshdGroups(in, lower, value); now != value {
+		p.Replace(i, name+" "+now, "The target has another name for this group.")
+		return true
+	}
 	switch list := convert.WordsOf("sshd-algorithms")[lower].Now; {
 	case dsa && convert.DebianFamily(in.Target) && !convert.HasSince("sshd", "10", in.Target):
 		return false
@@ -71,6 +78,58 @@ func sshdOwn(p *convert.Page, i int, name, value string, in convert.Input) bool 
 		return false
 	}
 	return true
+}
+
+// sshdInclude is the line by which sshd reads its folder.
+var sshdInclude = lazyregexp.New(`(?i)^\s*Include\s+\S*sshd_config\.d/`)
+
+// sshdShipped adds what the source's package sets in a file of the folder (UsePAM, by EL 9's
+// 50-redhat.conf): that of the target does not come, and sshd's own defaults are other ones.
+func sshdShipped(in convert.Input, s convert.Settings, p *convert.Page) {
+	at := slices.IndexFunc(p.Lines, sshdInclude.MatchString)
+	if !convert.FromRPM(in) || !convert.DebianFamily(in.Target) || in.Folder == nil || at < 0 || p.From != "/etc/ssh/sshd_config" {
+		return
+	}
+	added := []string{p.Lines[at]}
+	for _, f := range in.Folder("/etc/ssh/sshd_config.d", ".conf") {
+		if slices.ContainsFunc(in.Files, func(own convert.File) bool { return own.Path == f.Path }) {
+			continue
+		}
+		for _, line := range s.Convert(f).Active() {
+			if convert.Lists("sshd-shipped", strings.ToLower(strings.Fields(line)[0])) { // a file that is closed to others says no more than that
+				added = append(added, line)
+			}
+		}
+	}
+	if len(added) > 1 {
+		p.Replace(at, strings.Join(added, "\n"), "The source's package sets these in files of the folder, which the target's does not have.")
+	}
+}
+
+// sshdGroups are the names of groups as the target has them: those that AllowGroups,
+// DenyGroups and Match Group name.
+func sshdGroups(in convert.Input, option, value string) string {
+	table := map[bool]string{true: "accounts-debian", false: "accounts-rpm"}[convert.DebianFamily(in.Target)]
+	if convert.FromRPM(in) == !convert.DebianFamily(in.Target) || convert.Apart(in) {
+		return value
+	}
+	words, group := strings.Fields(value), option == "allowgroups" || option == "denygroups"
+	for i, word := range words {
+		names := strings.Split(word, ",")
+		for n := range names {
+			if group {
+				names[n] = cmp.Or(convert.WordsOf(table)[names[n]].Now, names[n])
+			}
+		}
+		words[i] = strings.Join(names, ",")
+		if option == "match" {
+			group = strings.EqualFold(word, "group")
+		}
+	}
+	if now := strings.Join(words, " "); now != strings.Join(strings.Fields(value), " ") {
+		return now
+	}
+	return value
 }
 
 // sshdWhy names OpenSSH 10 to those who get it.

@@ -36,7 +36,7 @@ var phpVersioned = lazyregexp.New(`^/etc/php/[0-9.]+/`)
 // SAPIs of the target: settings that PHP has no more become comments.
 func PHP(in convert.Input) (r convert.Result) {
 	version := PHPVersion(in)
-	s := convert.Settings{Program: "php", Comment: ";", Equals: true, Places: phpSettingPlaces(in, version), Target: in.Target}
+	s := convert.Settings{Program: "php", Comment: ";", Equals: true, Places: SettingPlaces(in), Target: in.Target}
 	s.Own = func(p *convert.Page, i int, name, _ string) bool {
 		switch {
 		case strings.HasPrefix(name, "["), strings.HasPrefix(name, "#"):
@@ -99,15 +99,15 @@ func phpIniRPM(in convert.Input, s convert.Settings) (r convert.Result) {
 // first that a person wrote in.
 var phpOrder = []string{"fpm", "apache2", "cgi", "cli"}
 
-// phpSettingPlaces are where the families keep what PHP's settings name.
-func phpSettingPlaces(in convert.Input, version string) convert.Places {
+// SettingPlaces are where the families keep what PHP's settings name.
+func SettingPlaces(in convert.Input) convert.Places {
+	version := PHPVersion(in)
 	return slices.Concat(PHPPlaces(in), convert.Places{
 		{"/etc/php-fpm.d", "/etc/php/" + version + "/fpm/pool.d"},
 		{"/etc/php.d", "/etc/php/" + version + "/fpm/conf.d"},
 		{"/var/lib/php/session", "/var/lib/php/sessions"},
 		{"/var/lib/php/wsdlcache", "/tmp"},
 		{"/var/log/php-fpm/error.log", "/var/log/php" + version + "-fpm.log"},
-		{"/var/log/php-fpm", "/var/log"},
 		{"/usr/sbin/sendmail", "/usr/sbin/sendmail"},
 		{"/usr/share/pear", "/usr/share/php"},
 		{"/var/lib/mysql/mysql.sock", "/run/mysqld/mysqld.sock"},
@@ -121,7 +121,7 @@ var phpAccount = lazyregexp.New(`^(user|group|listen\.(owner|group|acl_users|acl
 // PHPPool carries pools of FPM over: account, socket and logs have other names.
 func PHPPool(in convert.Input) (r convert.Result) {
 	version := PHPVersion(in)
-	s := convert.Settings{Comment: ";", Equals: true, Places: phpSettingPlaces(in, version)}
+	s := convert.Settings{Comment: ";", Equals: true, Places: SettingPlaces(in)}
 	s.Own = func(p *convert.Page, i int, name, value string) bool {
 		if strings.HasPrefix(name, "[") || strings.HasPrefix(name, "#") {
 			return true

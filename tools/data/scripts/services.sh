@@ -74,11 +74,22 @@ still() {
 		left=$(workers)
 		[ "$UNSAFE" = 1 ] || left=$(printf '%s\n' "$left" | awk '$2 != "-"')
 		[ -n "$left" ] || return 0
+		[ "$tries" != 4 ] || end_left "$left"
 		sleep 0.5
 	done
 	refuse "These work in $TARGET_ROOT$SHOWN on the target (process, service, program), and what they write would be lost or would spoil the copy. End them first:
 $left
 Nothing was copied."
+}
+
+# end_left WORKERS: ends what services left behind that were stopped: systemd ends nothing
+# of an init script by itself, and some lose sight of a program of theirs.
+end_left() {
+	local unit units
+	units=$(awk '$2 != "-" { print $2 }' <<<"$1" | sort -u)
+	while read -r unit; do
+		[ -z "$unit" ] || systemctl kill --signal=TERM -- "$unit" 2>/dev/null || true
+	done <<<"$units"
 }
 
 # still_all: the same for all places. Who works in several is known for each of them.
@@ -168,12 +179,30 @@ stop_unit() {
 		works "$NAME" "$p"
 		say "stopping $p, which ${2:-works in $SHOWN}; 50-after.sh starts it"
 		grep -qxF -- "$p" "$STATE/stopped" 2>/dev/null || printf '%s\n' "$p" >>"$STATE/stopped"
+		keep_down "$p"
 		timeout "${STOP_SECONDS:-120}" systemctl stop -- "$p" && continue
 		[ "${STOP_HARD:-}" = 1 ] || holds_nothing "$p" ||
 			refuse "$p does not stop: see journalctl -u $p why. Nothing was copied to $TARGET_ROOT$SHOWN. Where it can't save what it has, and that is nothing that you want beside the source's, end it by: systemctl kill --signal=KILL $p; then repeat this."
 		say "$p does not stop, and has nothing that is wanted: it is ended"
 		systemctl kill --signal=KILL -- "$p"
 	done
+}
+
+# keep_down UNIT: what wants it, and is started anew meanwhile, does not bring it back. A
+# reboot takes this away, too.
+keep_down() {
+	install -d "/run/systemd/system/$1.d"
+	printf '# Its data are being moved: 50-after.sh and 90-roll-back.sh take this away.\n[Unit]\nConditionPathExists=/run/systemd/system/%s.d/moved\n' "$1" >"/run/systemd/system/$1.d/data-move.conf"
+	systemctl daemon-reload
+}
+
+# let_up UNIT…: they may start again.
+let_up() {
+	local unit
+	for unit; do
+		rm -f -- "/run/systemd/system/$unit.d/data-move.conf"
+	done
+	systemctl daemon-reload
 }
 
 # waits UNIT: whether it works in one of the held places, or calls what people wrote while
@@ -195,6 +224,8 @@ again() {
 	local unit units first=() failed=() left=()
 	[ -s "$STATE/stopped" ] || return 0
 	units=$(tac -- "$STATE/stopped")
+	# shellcheck disable=SC2086 # names without spaces
+	let_up $units
 	: >"$STATE/stopped.part"
 	while read -r unit; do
 		if waits "$unit"; then

@@ -26,6 +26,10 @@ var accountPlaces = []struct {
 	{lazyregexp.New(`\binstall +[^|;&]*-g *([A-Za-z_][A-Za-z0-9_-]*)`), "g"},
 	{lazyregexp.New(`\bsetfacl +[^|;&]*\bu(?:ser)?:([A-Za-z_][A-Za-z0-9_-]*):`), "u"},
 	{lazyregexp.New(`\bsetfacl +[^|;&]*\bg(?:roup)?:([A-Za-z_][A-Za-z0-9_-]*):`), "g"},
+	{lazyregexp.New(`^\s*(?:create|createolddir)(?:\s+[0-7]{3,4})?\s+([A-Za-z_][A-Za-z0-9_-]*)(?:\s+([A-Za-z_][A-Za-z0-9_-]*))?\s*$`), "ug"}, // logrotate(8)
+	{lazyregexp.New(`^\s*su\s+([A-Za-z_][A-Za-z0-9_-]*)\s+([A-Za-z_][A-Za-z0-9_-]*)\s*$`), "ug"},
+	{lazyregexp.New(`(?i)(?:^\s*\$(?:privdropto|file|dir)(?:user|owner)\s+|\b(?:file|dir)owner="|\bprivdrop\.user\.name=")([a-z_][a-z0-9_-]*)`), "u"}, // rsyslog.conf(5)
+	{lazyregexp.New(`(?i)(?:^\s*\$(?:privdropto|file|dir)group\s+|\b(?:file|dir)group="|\bprivdrop\.group\.name=")([a-z_][a-z0-9_-]*)`), "g"},
 	{lazyregexp.New(`(?i)^\s*WSGIDaemonProcess\s.*\suser=([a-z_][a-z0-9_-]*)`), "u"},
 	{lazyregexp.New(`(?i)^\s*WSGIDaemonProcess\s.*\sgroup=([a-z_][a-z0-9_-]*)`), "g"},
 	{lazyregexp.New(`(?i)^\s*(?:SuexecUserGroup|AssignUserID)\s+([a-z_][a-z0-9_-]*)\s+([a-z_][a-z0-9_-]*)`), "ug"},

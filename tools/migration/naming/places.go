@@ -142,14 +142,40 @@ func (p Places) OfLink(f assess.ConfigFile) (at, leads string) {
 	return at, path.Join(path.Dir(f.Link), path.Base(moved))
 }
 
+// Dropped reports whether the target's packages have a package's file no more, under any name.
+func (p Places) Dropped(file string) bool {
+	r, ok := p.files[file]
+	return ok && r.To == nil && r.Action == api.ActionDrop
+}
+
 // Unit finds the relocation of a service: the index knows those that are no
 // units of systemd by the name that systemd would give them.
 func (p Places) Unit(u assess.Unit) (r api.Relocation, ok bool) {
 	if r, ok := p.units[u.Name]; ok {
 		return r, true
 	}
-	r, ok = p.units[u.Name+".service"]
-	return r, ok
+	if r, ok = p.units[u.Name+".service"]; ok {
+		return r, ok
+	}
+	return p.ofMain(u.Name)
+}
+
+// instance is an instance of a template that stands for a version and a name.
+var instance = lazyregexp.New(`^([^@]+@[0-9.]+-)([^@]+)(\.service)$`)
+
+// ofMain finds the relocation of an instance by that of its version which is called main, as
+// the index has it.
+func (p Places) ofMain(unit string) (r api.Relocation, ok bool) {
+	m := instance.FindStringSubmatch(unit)
+	if m == nil {
+		return r, false
+	}
+	if r, ok = p.units[m[1]+"main"+m[3]]; !ok || r.To == nil || !strings.HasSuffix(*r.To, "-main"+m[3]) {
+		return r, false
+	}
+	to := strings.TrimSuffix(*r.To, "main"+m[3]) + m[2] + m[3]
+	r.From, r.To = unit, &to
+	return r, true
 }
 
 // ofVersion ends the names of Debian's packages of one version of software.

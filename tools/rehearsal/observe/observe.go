@@ -106,6 +106,7 @@ func (m *Machine) Observe(ctx context.Context) (*rehearsal.Observed, error) {
 		return nil, err
 	}
 	m.log(ctx, o)
+	m.ownLogs(ctx, h, o)
 	m.compile(ctx, h, o)
 	return o, ctx.Err()
 }
@@ -224,9 +225,7 @@ func (m *Machine) greeting(ctx context.Context, port int) rehearsal.Greeting {
 // catalogues asks servers and languages for what they hold, serve and can load.
 func (m *Machine) catalogues(ctx context.Context, h host.Host, o *rehearsal.Observed) {
 	for _, q := range rehearsal.CatalogueQuestions() {
-		programs, _ := fs.Glob(h.FS(), q.Program[1:]) // the patterns of the table are sound
-		_, noPlace := h.FS().Stat(strings.TrimPrefix(q.Place, "/"))
-		if len(programs) == 0 || q.Place != "" && noPlace != nil {
+		if !there(h.FS(), q.Programs) || len(q.Places) > 0 && !there(h.FS(), q.Places) {
 			continue
 		}
 		r, err := m.Sandbox.Run(ctx, sandbox.Command{Words: q.Words})
@@ -236,6 +235,14 @@ func (m *Machine) catalogues(ctx context.Context, h host.Host, o *rehearsal.Obse
 		}
 		o.Catalogues[q.Name] = rehearsal.Catalogue{Answers: err == nil && r.Status == 0, Lines: lines}
 	}
+}
+
+// there reports whether one of these patterns is there.
+func there(fsys host.FS, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		names, _ := fs.Glob(fsys, strings.TrimPrefix(pattern, "/")) // the patterns of the table are sound
+		return len(names) > 0
+	})
 }
 
 // sudo asks what sudo lets people do.

@@ -10,6 +10,7 @@ import (
 
 	"svc/assess/conf"
 	"svc/backend/lazyregexp"
+	"svc/backend/sliced"
 	"svc/backend/tsv"
 	"svc/tools/convert"
 	"svc/tools/convert/web"
@@ -42,6 +43,7 @@ type httpdRun struct {
 	variables *strings.Replacer
 
 	defaultSite, ownSecurity bool // Debian's default site, and its security.conf, are removed
+	ofPHP                    bool // the line is in a section that holds where the server itself runs PHP
 }
 
 // HTTPD makes Debian's apache2 of a server of the rpm families: conf.d is
@@ -55,16 +57,39 @@ func HTTPD(in convert.Input) convert.Result {
 	case convert.WithinRPM(in):
 		return httpdWithin(in)
 	}
-	h := &httpdRun{in: in, modules: map[string][]string{}, places: slices.Concat(web.PHPPlaces(in), httpdPlaces)}
+	h := &httpdRun{in: in, modules: map[string][]string{}, places: slices.Concat(web.SettingPlaces(in), httpdPlaces)}
 	for _, f := range in.Files {
 		h.file(f)
 	}
+	h.pages()
 	h.enable()
 	return h.Result
 }
 
+// htaccess is what the file is called by which people set how a folder of pages is served.
+const htaccess = ".htaccess"
+
+// pages notes the modules that folders of pages need by their .htaccess: the rpm families
+// load all that they have, and a directive that no module has fails every page below it.
+func (h *httpdRun) pages() {
+	for _, f := range h.in.Pages {
+		if path.Base(f.Path) != htaccess {
+			continue
+		}
+		p := convert.Open(f, "#")
+		for i := range p.Active() {
+			name, _ := conf.Directive(p.Lines[i])
+			if strings.HasPrefix(name, "php_") { // of a module that brings itself
+				continue
+			}
+			h.needs(p, name, p.Lines[i])
+		}
+	}
+}
+
 func (h *httpdRun) file(f convert.File) {
 	p := convert.Open(f, "#")
+	h.ofPHP = false
 	for i := 0; i < len(p.Lines); i++ {
 		if !p.Idle(i) {
 			i = h.line(p, i)
@@ -128,6 +153,12 @@ var VirtualHost = lazyregexp.New(`(?im)^\s*<VirtualHost\b`)
 func (h *httpdRun) line(p *convert.Page, i int) int {
 	last := p.Last(i)
 	name, value := conf.Directive(p.Lines[i])
+	switch {
+	case name == "ifmodule" && strings.Contains(value, "php") && !strings.HasPrefix(value, "!"):
+		h.ofPHP = true
+	case name == "/ifmodule":
+		h.ofPHP = false
+	}
 	switch gone, known := convert.WordsOf("httpd-gone")[name], httpdDirectives()[name]; {
 	case gone.Why != "":
 		p.Put(i, gone, value)
@@ -268,7 +299,7 @@ func (h *httpdRun) needs(p *convert.Page, name, line string) {
 	if modules := httpdDirectives()[name]; len(modules) == 1 && name != "ifmodule" {
 		h.need(modules[0], p.From)
 	}
-	if strings.HasPrefix(name, "php_") {
+	if strings.HasPrefix(name, "php_") && !h.ofPHP {
 		h.Packages = append(h.Packages, "libapache2-mod-php")
 	}
 	for _, hint := range convert.RewordingsOf("httpd-hints") {
@@ -296,6 +327,7 @@ func (h *httpdRun) need(module, file string) {
 
 // enable links what has to be enabled.
 func (h *httpdRun) enable() {
+	converted := sliced.First(h.in.Files, func(f convert.File) bool { return len(h.Refusals[f.Path]) == 0 }).Path
 	for module, files := range h.modules {
 		i := slices.IndexFunc(files, func(f string) bool { return len(h.Refusals[f]) == 0 })
 		if i < 0 {
@@ -305,9 +337,13 @@ func (h *httpdRun) enable() {
 			h.Packages = append(h.Packages, brings) // it enables its module itself
 			continue
 		}
+		from := files[i]
+		if path.Base(from) == htaccess { // the link comes with a file of the server's
+			from = converted
+		}
 		for _, ext := range []string{".load", ".conf"} {
 			name := module + ext
-			h.Links = append(h.Links, convert.Link{Path: "/etc/apache2/mods-enabled/" + name, Target: "../mods-available/" + name, From: files[i], Why: "A directive needs the module: it is enabled, as a2enmod does it."})
+			h.Links = append(h.Links, convert.Link{Path: "/etc/apache2/mods-enabled/" + name, Target: "../mods-available/" + name, From: from, Why: "A directive needs the module: it is enabled, as a2enmod does it."})
 		}
 	}
 	slices.SortFunc(h.Links, func(a, b convert.Link) int { return strings.Compare(a.Path, b.Path) })

@@ -2,7 +2,8 @@ run() {
 	[ "${1:-}" = dump ] || ! declare -F at_target >/dev/null || at_target
 	case ${1:-} in
 	dump)
-		on_source count >"$DUMP.before"
+		on_source count >"$DUMP.part"
+		mv -- "$DUMP.part" "$DUMP.before" # of one that failed nothing may be held against the target
 		! declare -F accounts >/dev/null || on_source accounts >"$DUMP.accounts"
 		! declare -F settings >/dev/null || on_source settings >"$DUMP.settings"
 		on_source dump >"$DUMP.part"
@@ -18,8 +19,7 @@ run() {
 		;;
 	accounts)
 		declare -F accounts >/dev/null || die "The accounts of this engine come with its dump: there is nothing to do."
-		query <"$DUMP.accounts" || die "Not all accounts were made: look into $DUMP.accounts."
-		echo "The accounts of the source are made, with their passwords."
+		make_accounts
 		;;
 	check)
 		count | diff -- "$DUMP.before" - || die "The target has not what the source had (< the source, > the target)."

@@ -58,7 +58,16 @@ accounts() {
 # empty: an installation may have made a database, but nothing is in it.
 empty() { [ "$(query -e "select count(*) from information_schema.tables where table_schema not in ('mysql', 'sys', 'information_schema', 'performance_schema')")" = 0 ]; }
 
-load() { query; }
+# load: MariaDB's columns that are generated take no NOT NULL, which MySQL writes behind it.
+load() {
+	if into_mariadb; then
+		sed -E '/^  `/s/( GENERATED ALWAYS AS \(.*\) (VIRTUAL|STORED)) NOT NULL/\1/' | query
+	else
+		query
+	fi
+}
+
+into_mariadb() { [[ $(query -e 'select version()' </dev/null) == *MariaDB* ]]; }
 
 # count: the rows of every table, and how many routines, triggers, events and
 # views each database has.

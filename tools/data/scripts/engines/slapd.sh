@@ -4,10 +4,12 @@
 dump() { slapcat $(conf_options) ${DATABASE:+-b "$DATABASE"} -o ldif-wrap=no; }
 
 # conf_options: those that lead to what slapd itself reads, where /etc/default/slapd says so:
-# the programs take /etc/ldap/slapd.d, which a package makes, before a slapd.conf.
+# the programs take /etc/ldap/slapd.d, which a package makes, before a slapd.conf. Programs
+# that are built otherwise do not look into Red Hat's folder.
 conf_options() {
 	local at
 	at=$(sed -n "s|^SLAPD_CONF=[\"']\{0,1\}\(/[A-Za-z0-9/._-]*\).*|\1|p" /etc/default/slapd 2>/dev/null | tail -n 1)
+	[ -n "$at" ] || [ -e /etc/ldap/slapd.d ] || [ -e /etc/ldap/slapd.conf ] || at=/etc/openldap/slapd.d
 	if [ -d "$at" ]; then printf -- '-F %s' "$at"; elif [ -f "$at" ]; then printf -- '-f %s' "$at"; fi
 }
 
