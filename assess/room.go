@@ -26,15 +26,20 @@ type room struct {
 	keptOf  map[string]int // bytes that are kept of each list, by its name
 	weighed map[string]int // entries of each list that were weighed
 	left    map[string]int // entries of each list that were left out
+	read    int64          // bytes of files that were read when a list was weighed last
 }
 
-// maxUnweighed is how many entries a list may get before they are weighed.
-const maxUnweighed = 10_000
+// A list is weighed once it got that many entries, or once that many bytes of files were
+// read for it: an entry may be as long as a file.
+const (
+	maxUnweighed     = 10_000
+	maxUnweighedRead = 2 << 20
+)
 
 // Grow adds to a list that one step may make longer than there is room for.
 func Grow[T any](m *Machine, name string, list *[]T, entry T) {
 	*list = append(*list, entry)
-	if len(*list) > m.room.weighed[name]+maxUnweighed {
+	if len(*list) > m.room.weighed[name]+maxUnweighed || m.small.Load() > m.room.read+maxUnweighedRead {
 		m.boundList(name, reflect.ValueOf(list).Elem())
 	}
 }
@@ -55,6 +60,7 @@ func (m *Machine) boundList(name string, list reflect.Value) {
 	if m.room.weighed == nil {
 		m.room.weighed, m.room.left, m.room.keptOf = map[string]int{}, map[string]int{}, map[string]int{}
 	}
+	m.room.read = m.small.Load()
 	n, all := m.room.weighed[name], list.Len()
 	for ; n < all; n++ {
 		w := Weigh(list.Index(n), m.small.Load() > manyRead)

@@ -43,23 +43,22 @@ func ReadAccounts(m *assess.Machine) {
 	member := readGroups(m)
 	sudoers := sudoers(m)
 	passwd, _ := m.Text("accounts.passwd", "etc/passwd")
-	host.Expect(m.FS, host.Files, keyFiles(passwd))
-	for line := range strings.Lines(passwd) {
-		u, ok := parseUser(strings.TrimRight(line, "\n"))
-		if !ok {
-			continue
-		}
+	users := sliced.FilterMap(strings.Split(passwd, "\n"), parseUser)
+	host.Expect(m.FS, host.Files, keyFiles(users))
+	for _, u := range users {
 		if _, twice := m.Users[u.UID]; !twice {
 			m.Users[u.UID] = u.Name
 		}
+	}
+	slices.SortFunc(users, func(a, b assess.User) int { return cmp.Or(cmp.Compare(a.UID, b.UID), cmp.Compare(a.Name, b.Name)) })
+	for _, u := range users {
 		u.System = isSystem(u.UID, m.People.UID)
 		u.Groups = assess.List(member[u.Name])
 		u.Locked = m.Shadowed[u.Name]
 		u.Sudo = sudoers[u.Name] || slices.ContainsFunc(u.Groups, func(group string) bool { return sudoers["%"+group] })
 		u.AuthorizedKeys = authorizedKeys(m, u)
-		m.A.Users = append(m.A.Users, u)
+		assess.Grow(m, "users", &m.A.Users, u)
 	}
-	slices.SortFunc(m.A.Users, func(a, b assess.User) int { return cmp.Or(cmp.Compare(a.UID, b.UID), cmp.Compare(a.Name, b.Name)) })
 }
 
 func parseUser(line string) (u assess.User, ok bool) {
@@ -156,11 +155,9 @@ func ShownKey(line string) string {
 }
 
 // keyFiles are those of all users.
-func keyFiles(passwd string) (files []string) {
-	for line := range strings.Lines(passwd) {
-		if u, ok := parseUser(strings.TrimRight(line, "\n")); ok {
-			files = append(files, u.KeyFiles()...)
-		}
+func keyFiles(users []assess.User) (files []string) {
+	for _, u := range users {
+		files = append(files, u.KeyFiles()...)
 	}
 	return files
 }
