@@ -58,6 +58,7 @@ func (m *machine) holds(version string) {
 }
 
 func TestPostgreSQL(t *testing.T) {
+	long(t)
 	m := newMachine(t, (*machine).cluster)
 	m.runs("postgresql@13-main", "active")
 	if m.panicked {
@@ -70,9 +71,7 @@ func TestPostgreSQL(t *testing.T) {
 	m.order(again("--roll-back", "/srv/pg")...)
 	m.runs("postgresql@13-main", "active")
 	m.holds("13")
-	if *all {
-		m.cuts()
-	}
+	m.cuts()
 }
 
 // cuts: the power is cut in every other step, and in the roll-back. Before, it is cut while
