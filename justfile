@@ -31,6 +31,10 @@ hostile:
     go test -count=1 -v -timeout 60m ./.ci/e2e/hostile/ -all
     go test -count=1 -v -timeout 60m ./.ci/e2e/ssh/ -run Hostile -all
 
+# cve-scan beside osv-scanner, which is built for it (root, Go's proxy)
+advisories:
+    go test -count=1 -v -timeout 60m ./.ci/e2e/advisories/ -all
+
 # a release for all platforms, installed and tried (root, Debian's packages)
 release:
     go test -count=1 -v -timeout 60m ./.ci/e2e/release/ -all
