@@ -190,6 +190,8 @@ type ConfigPathsResponse struct {
 type ConfigRelocated struct {
 	Canonical   string       `json:"canonical"`
 	Relocations []Relocation `json:"relocations"`
+	// Units are those that the target's packages in its place ship; absent where the index does not know them.
+	Units []string `json:"units,omitzero"`
 }
 
 // RelocationKind says what a relocation moves.

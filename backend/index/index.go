@@ -148,6 +148,7 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	return results, h.follow(canonicals, func(way *translate.Path, i int, p *course.Course) (err error) {
 		results[i].Canonical = canonicals[i]
 		results[i].Relocations, err = relocation.Of(way.Pair, canonicals[i], p)
+		results[i].Units = relocation.Units(way.Pair, p)
 		return err
 	})
 }

@@ -683,6 +683,24 @@ func ask(ix *Index, from, to string, names []string) error {
 	return err
 }
 
+// TestUnits are those that packages of the target have in the place of one, and beside these.
+func TestUnits(t *testing.T) {
+	is := is.New(t)
+	units := func(pkg, target string) []string {
+		resolved, err := embeddedIndex(t).Resolve("almalinux-8", []string{pkg})
+		is.NoErr(err)
+		moved, err := embeddedIndex(t).ConfigPaths("almalinux-8", target, []string{*resolved[0].Canonical})
+		is.NoErr(err)
+		return moved[0].Units
+	}
+	is.Equal(units("vsftpd", "debian-13"), []string{"vsftpd.service"})
+	is.True(slices.Contains(units("cups", "debian-13"), "cups.socket"))                    // of cups-daemon
+	is.True(slices.Contains(units("dhcp-server", "debian-13"), "isc-dhcp-server.service")) // of init.d
+	none := units("git-daemon", "debian-13")
+	is.True(none != nil && len(none) == 0)
+	is.True(units("vsftpd", "almalinux-9") == nil) // what rpms ship is not known
+}
+
 func packageNames(t api.Translation) string {
 	var names []string
 	for _, p := range t.Packages {

@@ -107,6 +107,8 @@ func TestIndexRoutes(t *testing.T) {
 	is.Equal(tr.IndexVersion, r.IndexVersion)
 	c := get[api.ConfigPathsResponse](s, s.call("POST", "/v1/config-paths", token, ask))
 	is.Equal(len(c.Results), 2)
+	is.True(c.Results[0].Units != nil && len(c.Results[0].Units) == 0) // bash has none
+	is.True(c.Results[1].Units == nil)                                 // of this, nobody knows
 	is.Equal(get[api.Account](s, s.call("GET", "/v1/account", token, nil)).MeteredRequests, api.MeteredRequests{Today: 3, ThisMonth: 3})
 
 	unknown := s.call("POST", "/v1/resolve", token, api.ResolveRequest{Release: "debain-12", Packages: names})

@@ -18,7 +18,7 @@ import (
 // LookUp asks the index about every package of the machine, in batches.
 func (j *Job) LookUp(ctx context.Context) (migration.Input, error) {
 	in := migration.Input{
-		Assessment: j.Assessment, Target: j.Target, Day: j.Env.Now(), Translations: map[string]api.Translation{}, Relocations: map[string][]api.Relocation{},
+		Assessment: j.Assessment, Target: j.Target, Day: j.Env.Now(), Translations: map[string]api.Translation{}, Relocations: map[string][]api.Relocation{}, Units: map[string][]string{},
 	}
 	if j.Host != nil { // else there is but an assessment
 		in.PathExists, in.Mentions, in.Read = j.exists, j.mentions, j.ReadFile
@@ -69,7 +69,7 @@ func (j *Job) translate(ctx context.Context, in *migration.Input) error {
 			return err
 		}
 		for _, r := range c.Results {
-			in.Relocations[r.Canonical] = r.Relocations
+			in.Relocations[r.Canonical], in.Units[r.Canonical] = r.Relocations, r.Units
 		}
 	}
 	return nil

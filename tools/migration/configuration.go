@@ -157,7 +157,7 @@ func stays(in Input, where naming.Places, f assess.ConfigFile) (Action, string) 
 		return Manual, "It could not be read."
 	case f.Secret && !in.IncludeSecrets:
 		return LeftOut, secretReason
-	case where.Gone(f.Package) && !in.inits().Vendors(f.Package, in.Assessment, in.Read):
+	case where.Gone(f.Package) && !in.inits().Vendors(f.Package, in.Assessment):
 		return Manual, fmt.Sprintf("Its package %s has no sure counterpart in %s.", f.Package, in.Target.Slug)
 	case f.State != assess.ConfigMissing && (f.Owner == "" || f.Group == ""):
 		return Manual, "Its owner has no name on the source."

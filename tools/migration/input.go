@@ -21,6 +21,7 @@ type Input struct {
 	Resolutions  []api.Resolution            // one for each package of the assessment
 	Translations map[string]api.Translation  // by canonical
 	Relocations  map[string][]api.Relocation // by canonical
+	Units        map[string][]string         // that the target's packages ship, by canonical; nil where the index does not know
 	// Hazards are the tables of known trouble, and Machine what they ask; nil asks nothing.
 	Hazards hazards.Table
 	Machine *hazards.Machine
@@ -50,7 +51,7 @@ type Shipped func(packages []string, file string, fits func(text []byte) bool) *
 // inits are what starts services on both sides.
 func (in Input) inits() inits.Move {
 	source, _ := release.Lookup(in.Assessment.Release)
-	return inits.Move{Source: source, Target: in.Target}
+	return inits.Move{Source: source, Target: in.Target, Ships: in.Units, Read: in.Read}
 }
 
 // sameLine reports whether packages of source and target have the same files, and enable

@@ -44,7 +44,7 @@ func New(in Input) *Plan {
 	}
 	known := troubles(in, p, places)
 	p.reword(in, known)
-	p.Findings = append(findings(in, p, known), complete(refused(bad.Values))...)
+	p.Findings = append(findings(in, p, known), complete(append(refused(bad.Values), in.inits().Lost(a, places)...))...)
 	p.Inhibitors = append(p.Inhibitors, sliced.Filter(slices.Concat(a.Findings, p.Findings), func(f assess.Finding) bool { return f.Inhibitor })...)
 	return p
 }

@@ -10,7 +10,6 @@ import (
 	"svc/assess"
 	"svc/backend/api"
 	"svc/backend/release"
-	"svc/tools/migration/inits"
 	"svc/tools/migration/naming"
 	"svc/tools/migration/valid"
 )
@@ -54,10 +53,10 @@ func service(in Input, where naming.Places, u assess.Unit) Service {
 		s.Apply, s.Reason = true, "It was written on the source."
 	case u.Manager == "xinetd", u.Manager == "inetd":
 		s.To, s.Reason = "", "It is started by inetd: set it up on the target by hand."
+	case in.inits().Along(u, where) != nil:
+		s.To, s.Apply, s.Local, s.Reason = u.Name, true, true, in.inits().Because(u, where)
 	case moved && r.To == nil:
 		s.To, s.Reason = "", fmt.Sprintf("%s does not have this unit.", in.Target.Slug)
-	case in.inits().GoesAlong(u, where.Gone(u.Package), in.Read):
-		s.To, s.Apply, s.Local, s.Reason = u.Name, true, true, inits.Because(u)
 	case where.Gone(u.Package):
 		s.To, s.Reason = "", fmt.Sprintf("Its package %s has no sure counterpart in %s.", u.Package, in.Target.Slug)
 	case u.Preset && !moved && !sameLine(in) && where.Packages[u.Package].Relation == api.RelationReplaced:

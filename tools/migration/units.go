@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/tools/migration/inits"
 	"svc/tools/migration/naming"
 )
 
@@ -33,9 +32,9 @@ func waitingUnits(in Input, p *Plan) []assess.Finding {
 // ofVendors are the files of such units.
 func ofVendors(in Input, where naming.Places) (rows []Config) {
 	for _, u := range slices.Concat(in.Assessment.Services, in.Assessment.Timers) {
-		for _, file := range in.inits().Along(u, where.Gone(u.Package), in.Read) {
+		for _, file := range in.inits().Along(u, where) {
 			if !slices.ContainsFunc(rows, func(c Config) bool { return c.From == file }) {
-				rows = append(rows, Config{From: file, To: "/etc/systemd/system/" + path.Base(file), Action: Copy, Reason: inits.Because(u), Mode: "0644", Owner: "root", Group: "root"})
+				rows = append(rows, Config{From: file, To: "/etc/systemd/system/" + path.Base(file), Action: Copy, Reason: in.inits().Because(u, where), Mode: "0644", Owner: "root", Group: "root"})
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -67,6 +68,43 @@ func TestAVendorsTimerGoesAlong(t *testing.T) {
 	is.Equal(len(rows), 1)
 	is.Equal(rows["/etc/v/v.conf"].Action, Manual)
 	is.True(!p.Services[0].Apply)
+}
+
+// TestAUnitThatNoPackageOfTheTargetHas comes along where the target has what it runs, with what
+// it starts; else it is told.
+func TestAUnitThatNoPackageOfTheTargetHas(t *testing.T) {
+	const dir = "/usr/lib/systemd/system/"
+	for name, c := range map[string]struct {
+		runs       string
+		ships      []string
+		preset     bool
+		goes, told bool
+	}{
+		"what it runs is there":            {"-/usr/libexec/d/daemon --inetd", []string{}, false, true, false},
+		"what it runs may not be there":    {"/usr/sbin/daemon --inetd", []string{}, false, false, true},
+		"a package has it":                 {"-/usr/libexec/d/daemon --inetd", []string{"d.socket", "d@.service"}, false, false, false},
+		"what packages have is not known":  {"-/usr/libexec/d/daemon --inetd", nil, false, false, false},
+		"the package enables it by itself": {"/usr/sbin/daemon --inetd", []string{"other.service"}, true, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			in := one(t, assess.Package{Name: "p", Manual: true}, api.Translation{Relation: api.RelationMerged, Packages: to("q"), Confidence: 0.95})
+			in.Assessment.Release, in.Units = "almalinux-8", map[string][]string{"c": c.ships}
+			in.Relocations = map[string][]api.Relocation{"c": {{From: "/usr/libexec/d", To: ptr("/usr/lib/d"), Kind: api.RelocateDir, Action: api.ActionManual}}}
+			in.Assessment.Services = []assess.Unit{{Name: "d.socket", Manager: "systemd", State: "enabled", Preset: c.preset, Package: "p", Path: dir + "d.socket"}}
+			texts := map[string]string{dir + "d.socket": "[Socket]\nListenStream=9418\nAccept=true\n", dir + "d@.service": "[Service]\nUser=nobody\nExecStart=" + c.runs + "\n"}
+			in.Read = func(file string) ([]byte, error) { return []byte(texts[file]), nil }
+			p, goes := New(in), map[string]string{}
+			for _, row := range p.Configuration {
+				text, _ := row.carried(in)
+				goes[row.To] = text
+			}
+			is.Equal(goes["/etc/systemd/system/d.socket"] != "", c.goes)
+			is.Equal(strings.Contains(goes["/etc/systemd/system/d@.service"], "ExecStart=-/usr/lib/d/daemon"), c.goes)
+			is.Equal(p.Services[0].Local, c.goes)
+			is.Equal(slices.ContainsFunc(p.Findings, func(f assess.Finding) bool { return f.Key == "services.not-shipped" }), c.told)
+		})
+	}
 }
 
 // TestWhatAPackageOfTheTargetMakesIsNotMade: an account that the target calls otherwise is its

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -30,6 +31,24 @@ func (t *Release) Shipped(files []string, name, folder string) []string {
 		}
 	}
 	return files
+}
+
+// ShippedBeside is the configuration of a package, and of those whose names begin with its
+// first word.
+func (t *Release) ShippedBeside(name string) iter.Seq[string] {
+	word, _, _ := strings.Cut(name, "-")
+	return func(yield func(string) bool) {
+		for other, files := range t.files.Under(word) {
+			if other != word && !strings.HasPrefix(other, word+"-") {
+				continue
+			}
+			for file := ""; files != ""; {
+				if file, files = record.Column(files); !yield(t.inOwn(file)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // OwnersOf are the packages that ship a path.

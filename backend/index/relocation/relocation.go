@@ -42,6 +42,27 @@ func Of(between *course.Pair, canonical string, p *course.Course) ([]api.Relocat
 	return kept, nil
 }
 
+// Units are those that the successors of a package ship, and packages whose names begin with
+// the same word, which these often bring, with what systemd makes of their scripts in init.d;
+// nil where what the target or one of them ships is not known.
+func Units(between *course.Pair, p *course.Course) []string {
+	if between.Target.Owners.Len() == 0 || len(p.Names) == 0 || !between.Target.HasAll(p.Names) {
+		return nil
+	}
+	units := []string{}
+	for _, name := range p.Names {
+		for file := range between.Target.ShippedBeside(name) {
+			if unit, ok := strings.CutPrefix(file, unitFolder); ok && !strings.Contains(unit, "/") {
+				units = append(units, unit)
+			} else if script, ok := strings.CutPrefix(file, "/etc/init.d/"); ok {
+				units = append(units, script+".service")
+			}
+		}
+	}
+	slices.Sort(units)
+	return slices.Compact(units)
+}
+
 // likelier is the likelier of two for one place, with the other as an alternative.
 // What is said to be gone gives way to a place.
 func (h places) likelier(p *course.Course, one, other api.Relocation) api.Relocation {

@@ -10,10 +10,8 @@ import (
 	"strings"
 
 	"svc/assess"
-	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/backend/tsv"
-	"svc/tools/migration/naming"
 )
 
 //go:embed inits.tsv
@@ -29,7 +27,11 @@ type row struct {
 var all = tsv.List(rows, 3, func(c []string) row { return row{c[0], release.Init(c[1]), c[2]} })
 
 // Move is from one release to another.
-type Move struct{ Source, Target release.Release }
+type Move struct {
+	Source, Target release.Release
+	Ships          map[string][]string               // units of the target's packages, by canonical; nil where they are not known
+	Read           func(file string) ([]byte, error) // a file of the source; nil where there is none to read
+}
 
 // Same reports whether both start services by one init; so it is taken to be of a source
 // that is not known.
@@ -134,48 +136,4 @@ func (m Move) Finding(units []assess.Unit, taken func(unit string) bool) []asses
 			m.Target.Slug, m.Target.Family.Conventions().Init, m.Source.Family.Conventions().Init, len(names), strings.Join(names[:min(20, len(names))], ", ")),
 		Remediations: assess.Hints("Look in plan.json, services, why each is left, and write or enable what is still wanted."), Related: assess.Resources("service", names),
 	}}
-}
-
-// maxUnit bounds a unit of a vendor's, in bytes.
-const maxUnit = 1 << 20
-
-// GoesAlong reports whether a unit came with a package that the target lacks, and runs only
-// programs that move with the data: its files are all of it that would stay behind.
-func (m Move) GoesAlong(u assess.Unit, gone bool, read func(string) ([]byte, error)) bool {
-	return m.Along(u, gone, read) != nil
-}
-
-// starts is the setting of a timer that says what it starts: systemd.timer(5).
-var starts = lazyregexp.New(`(?m)^\s*Unit\s*=\s*([A-Za-z0-9_.@-]+\.service)\s*$`)
-
-// Along are the files of such a unit: its own, and of a timer that of what it starts.
-func (m Move) Along(u assess.Unit, gone bool, read func(string) ([]byte, error)) []string {
-	dir := path.Dir(u.Path)
-	if u.Local || !gone || u.State != "enabled" || read == nil || !m.Same() || m.Target.Family.Conventions().Init != release.Systemd || dir != "/usr/lib/systemd/system" && dir != "/lib/systemd/system" {
-		return nil
-	}
-	files := []string{u.Path}
-	text, err := read(u.Path)
-	if stem, timer := strings.CutSuffix(u.Path, ".timer"); timer && err == nil {
-		files = append(files, stem+".service")
-		if m := starts.FindSubmatch(text[:min(len(text), maxUnit)]); m != nil {
-			files[1] = path.Join(dir, string(m[1]))
-		}
-		text, err = read(files[1])
-	}
-	if err != nil || len(text) > maxUnit || !naming.RunsOwn(string(text)) {
-		return nil
-	}
-	return files
-}
-
-// Vendors reports whether a package has such a unit: what a person changed of its settings
-// then has what reads them.
-func (m Move) Vendors(pkg string, a *assess.Assessment, read func(string) ([]byte, error)) bool {
-	return pkg != "" && slices.ContainsFunc(slices.Concat(a.Services, a.Timers), func(u assess.Unit) bool { return u.Package == pkg && m.GoesAlong(u, true, read) })
-}
-
-// Because is why such a unit goes along.
-func Because(u assess.Unit) string {
-	return fmt.Sprintf("It came with %s, which the target lacks; what it runs moves with the data.", u.Package)
 }

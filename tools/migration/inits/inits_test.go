@@ -30,9 +30,9 @@ func TestShell(t *testing.T) {
 	is := is.New(t)
 	debian, _ := release.Lookup("debian-12")
 	alpine, _ := release.Lookup("alpine-3.22")
-	is.Equal(Move{debian, alpine}.Shell("/usr/sbin/nologin"), "/sbin/nologin")
-	is.Equal(Move{debian, alpine}.Shell("/usr/bin/zsh"), "/bin/zsh")
-	is.Equal(Move{alpine, debian}.Shell("/bin/ash"), "/bin/sh")
-	is.Equal(Move{alpine, alpine}.Shell("/bin/ash"), "/bin/ash")
-	is.True(Move{release.Release{}, alpine}.Same()) // nothing is said of what is not known
+	is.Equal(Move{Source: debian, Target: alpine}.Shell("/usr/sbin/nologin"), "/sbin/nologin")
+	is.Equal(Move{Source: debian, Target: alpine}.Shell("/usr/bin/zsh"), "/bin/zsh")
+	is.Equal(Move{Source: alpine, Target: debian}.Shell("/bin/ash"), "/bin/sh")
+	is.Equal(Move{Source: alpine, Target: alpine}.Shell("/bin/ash"), "/bin/ash")
+	is.True(Move{Source: release.Release{}, Target: alpine}.Same()) // nothing is said of what is not known
 }

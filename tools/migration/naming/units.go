@@ -28,8 +28,15 @@ func WaitsFor(unit string) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// RunsOwn reports whether a unit runs programs of people's folders alone.
-func RunsOwn(unit string) bool {
+// RunsOnly reports whether a unit runs some programs alone.
+func RunsOnly(unit string, some func(program string) bool) bool {
 	programs := runs.FindAllStringSubmatch(unit, -1)
-	return len(programs) > 0 && !slices.ContainsFunc(programs, func(m []string) bool { return !IsOwn(path.Clean(m[1])) })
+	return len(programs) > 0 && !slices.ContainsFunc(programs, func(m []string) bool { return !some(path.Clean(m[1])) })
+}
+
+// Comes reports whether a program is surely on the target: it moves with the data, or a row
+// says where packages have it there.
+func (p Places) Comes(program string) bool {
+	_, to, moved := p.File(program)
+	return IsOwn(program) || moved && OfSystem(program) && OfSystem(to)
 }
