@@ -151,8 +151,8 @@ func stays(in Input, where naming.Places, f assess.ConfigFile) (Action, string) 
 		return LeftOut, machineReason
 	case in.withDump(f.Path):
 		return LeftOut, ComesWithDump
-	case in.inits().ByHand(f.Path) != "":
-		return Manual, in.inits().ByHand(f.Path)
+	case in.inits().ByHand(f.Path, where) != "":
+		return Manual, in.inits().ByHand(f.Path, where)
 	case f.State == assess.ConfigUnreadable:
 		return Manual, "It could not be read."
 	case f.Secret && !in.IncludeSecrets:

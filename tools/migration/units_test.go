@@ -107,6 +107,33 @@ func TestAUnitThatNoPackageOfTheTargetHas(t *testing.T) {
 	}
 }
 
+// TestADropinThatStartsAPackagesUnit is written for the source's: a person carries it to another
+// family, but for a vendor's unit, which both have.
+func TestADropinThatStartsAPackagesUnit(t *testing.T) {
+	for name, c := range map[string]struct {
+		source, unit, text string
+		stays              bool
+	}{
+		"renamed":        {"almalinux-8", "d.service", "[Service]\nExecStart=\nExecStart=/usr/sbin/d -s /srv/d\n", true},
+		"of one name":    {"almalinux-8", "same.service", "[Service]\nExecStart=/usr/sbin/d\n", true},
+		"of a vendor":    {"almalinux-8", "other.service", "[Service]\nExecStart=\nExecStart=/usr/bin/other -H tcp://::1\n", false},
+		"other settings": {"almalinux-8", "d.service", "[Service]\nExecStartPre=/srv/d/ready\nLimitNOFILE=9\n", false},
+		"one family":     {"debian-12", "d.service", "[Service]\nExecStart=\nExecStart=/usr/sbin/d -s /srv/d\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			in := one(t, assess.Package{Name: "p", Manual: true}, api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.95})
+			in.Assessment.Release, in.Units = c.source, map[string][]string{"c": {"same.service"}}
+			in.Relocations = map[string][]api.Relocation{"c": {{From: "d.service", To: ptr("e.service"), Kind: api.RelocateService, Action: api.ActionConvert}}}
+			in.Assessment.Configuration = []assess.ConfigFile{{Path: "/etc/systemd/system/" + c.unit + ".d/own.conf", State: assess.ConfigUnowned, Mode: "0644", Owner: "root", Group: "root"}}
+			in.Read = func(string) ([]byte, error) { return []byte(c.text), nil }
+			p := New(in)
+			is.Equal(p.Configuration[0].Action == Manual, c.stays)
+			is.Equal(slices.ContainsFunc(p.Findings, func(f assess.Finding) bool { return f.Key == "configuration.by-hand" }), c.stays)
+		})
+	}
+}
+
 // TestWhatAPackageOfTheTargetMakesIsNotMade: an account that the target calls otherwise is its
 // package's, as its group is: without that the role could not make it.
 func TestWhatAPackageOfTheTargetMakesIsNotMade(t *testing.T) {

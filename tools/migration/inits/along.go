@@ -77,16 +77,47 @@ func (m Move) Unshipped(u assess.Unit, where naming.Places) bool {
 	if r, moved := where.Unit(u); moved {
 		return r.To == nil
 	}
-	name := u.Name
-	if stem, instance, ok := strings.Cut(name, "@"); ok {
-		name = stem + "@" + path.Ext(instance)
+	return !m.ships(u.Name)
+}
+
+// ships reports whether a package of the target has a unit, or the template of an instance.
+func (m Move) ships(unit string) bool {
+	if stem, instance, ok := strings.Cut(unit, "@"); ok {
+		unit = stem + "@" + path.Ext(instance)
 	}
 	for _, ships := range m.Ships {
-		if slices.Contains(ships, name) {
-			return false
+		if slices.Contains(ships, unit) {
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+var (
+	dropin = lazyregexp.New(`^/etc/systemd/system/([^/]+\.service)\.d/[^/]+\.conf$`)
+	// replaces is the command of a unit that a drop-in has in the place of the package's:
+	// systemd.service(5).
+	replaces = lazyregexp.New(`(?m)^\s*ExecStart\s*=\s*[^\s]`)
+)
+
+// startsOtherwise says of a drop-in that it starts a package's unit by a command of its own. It
+// is written for the source's unit: another family's has other variables, another type, or
+// another unit starts it. What a vendor has for both families is one unit.
+func (m Move) startsOtherwise(file string, where naming.Places) string {
+	of := dropin.FindStringSubmatch(file)
+	if of == nil || m.Read == nil || m.Source.Family.Conventions().Line == m.Target.Family.Conventions().Line {
+		return ""
+	}
+	unit := assess.Unit{Name: of[1]}
+	if r, moved := where.Unit(unit); moved && r.To != nil {
+		unit.Name = *r.To
+	} else if !m.ships(unit.Name) {
+		return ""
+	}
+	if text, err := m.Read(file); err != nil || !replaces.Match(text[:min(len(text), maxUnit)]) {
+		return ""
+	}
+	return fmt.Sprintf("It starts %s by a command that is written for the unit of %s; that of %s is %s, and starts in its own way. Carry its options and its other settings over by hand: systemctl edit %s.", of[1], m.Source.Slug, m.Target.Slug, unit.Name, unit.Name)
 }
 
 // Lost tells of such units that do not come along either.

@@ -12,6 +12,7 @@ import (
 	"svc/assess"
 	"svc/backend/release"
 	"svc/backend/tsv"
+	"svc/tools/migration/naming"
 )
 
 //go:embed inits.tsv
@@ -39,11 +40,11 @@ func (m Move) Same() bool {
 	return m.Source.Slug == "" || m.Source.Family.Conventions().Init == m.Target.Family.Conventions().Init
 }
 
-// ByHand says what a person does with a file that the source's init alone reads; empty
-// where the target's is the same, or the file is nobody's of them.
-func (m Move) ByHand(file string) string {
+// ByHand says what a person does with a file that the source's init alone reads, or that
+// starts a unit in its way; empty where the target's is the same, or the file is nobody's of them.
+func (m Move) ByHand(file string, where naming.Places) string {
 	if m.Same() {
-		return ""
+		return m.startsOtherwise(file, where)
 	}
 	for _, r := range all() {
 		if r.init == m.Source.Family.Conventions().Init && (file == r.path || strings.HasSuffix(r.path, "/") && strings.HasPrefix(file, r.path)) {
