@@ -102,6 +102,11 @@ func FromDebian(in Input) bool { return DebianFamily(in.Source) && ToRPM(in) }
 // WithinRPM is a move between releases of the rpm families.
 func WithinRPM(in Input) bool { return RPMFamily(in.Source) && ToRPM(in) }
 
+// FromEL is a move from EL and those near it, whose units have variables that are not SUSE's.
+func FromEL(in Input) bool {
+	return FromRPM(in) && in.Source.Family.Conventions().Line == release.LineEL
+}
+
 // Across is a move from one family to another.
 func Across(in Input) bool { return FromRPM(in) || FromDebian(in) || ToSUSE(in) }
 

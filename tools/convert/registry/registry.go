@@ -90,16 +90,11 @@ var registry = []converter{
 	{"vsftpd", []string{"/etc/vsftpd/vsftpd.conf"}, []string{"vsftpd"}, convert.FromRPM, services.VSFTPD},
 	{"chrony-options", []string{"/etc/sysconfig/chronyd"}, []string{"chrony"}, convert.FromRPM, services.ChronyOptions},
 	{"named-options", []string{"/etc/sysconfig/named"}, []string{"bind9"}, convert.FromRPM, services.NamedOptions},
-	{"dhcpd", []string{"/etc/sysconfig/dhcpd", "/etc/sysconfig/dhcpd6", "/etc/systemd/system/dhcpd.service.d/*.conf", "/etc/systemd/system/dhcpd6.service.d/*.conf"}, []string{"isc-dhcp-server"}, fromEL, services.DHCPD},
+	{"dhcpd", []string{"/etc/sysconfig/dhcpd", "/etc/sysconfig/dhcpd6", "/etc/systemd/system/dhcpd.service.d/*.conf", "/etc/systemd/system/dhcpd6.service.d/*.conf"}, []string{"isc-dhcp-server"}, convert.FromEL, services.DHCPD},
 	{"tftp", []string{"/etc/systemd/system/tftp.service.d/*.conf"}, []string{"tftpd-hpa"}, convert.FromRPM, services.TFTP},
 	{"radius", []string{"/etc/raddb/radiusd.conf"}, []string{"freeradius"}, withFreeRADIUS3, services.RADIUS},
 	{"tuned", []string{"/etc/tuned/*/*"}, []string{"tuned"}, withTunedProfiles, system.Tuned},
 	{"polkit", []string{"/etc/polkit-1/localauthority/*/*.pkla", "/etc/polkit-1/localauthority.conf.d/*.conf"}, []string{"polkitd", "policykit-1", "polkit"}, withoutPkla, system.Polkit},
-}
-
-// fromEL is a move from a line whose units have variables that are not SUSE's.
-func fromEL(in convert.Input) bool {
-	return convert.FromRPM(in) && in.Source.Family.Conventions().Line == release.LineEL
 }
 
 // filters is a move to a release that has services for packet filters.
