@@ -11,10 +11,13 @@ import (
 	"svc/tools/migration/naming"
 )
 
-// await notes which links lead to what comes later, and where secrets go that a
+// await notes which links and lines lead to what comes later, and where secrets go that a
 // person brings over, as they are: one that has another form there is a person's to carry.
 func (p *Plan) await(in Input, where naming.Places) {
 	later := map[string]bool{}
+	left := sliced.Index(p.Configuration, func(c Config) (string, bool) {
+		return c.From, c.To == "" && (c.Action == Manual || c.Reason == secretReason)
+	})
 	for i := range p.Configuration {
 		c := &p.Configuration[i]
 		if c.To != "" || c.Action != LeftOut || c.Reason != secretReason {
@@ -25,13 +28,17 @@ func (p *Plan) await(in Input, where naming.Places) {
 		case moved && r.Action == api.ActionManual && !c.taken:
 			c.Action, c.Reason = Manual, r.Note
 		case to != "" && (!moved || r.To != nil):
-			c.Place = to
+			c.Place, left[to] = to, true
 			p.Mentions = append(p.Mentions, c.comes(in, p.names)...)
 		}
 	}
 	p.enable(in, where)
 	for i := range p.Configuration {
 		c := &p.Configuration[i]
+		if text, ok := c.readable(in); ok && naming.Includes(c.From) {
+			now, said := naming.Optional(c.From, text, left)
+			c.writes(text, now, said)
+		}
 		if c.Link == "" || c.To == "" {
 			continue
 		}

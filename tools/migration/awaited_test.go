@@ -95,3 +95,24 @@ func TestASecretThatStaysBehind(t *testing.T) {
 		is.Equal(c.To == "/etc/p/3/clients", c.From == "/etc/p/clients")
 	}
 }
+
+// TestWhatStaysIsIncludedWhereItIsThere: a secret that a person brings later, or not at all.
+func TestWhatStaysIsIncludedWhereItIsThere(t *testing.T) {
+	for secret, want := range map[bool]string{true: "!include_try auth-own.conf.ext\n!include 10-mail.conf\n", false: "!include auth-own.conf.ext\n!include 10-mail.conf\n"} {
+		is := is.New(t)
+		in := one(t, assess.Package{Name: "p"}, api.Translation{Relation: api.RelationSame, Packages: to("p"), Confidence: 0.99})
+		in.Assessment.Release, in.Target = "debian-12", target(t, "debian-12")
+		in.Assessment.Configuration = []assess.ConfigFile{
+			{Path: "/etc/dovecot/conf.d/99-own.conf", State: assess.ConfigUnowned, Mode: "0644", Owner: "root", Group: "root"},
+			{Path: "/etc/dovecot/conf.d/auth-own.conf.ext", State: assess.ConfigUnowned, Mode: "0600", Owner: "root", Group: "root", Secret: secret},
+		}
+		in.Read = func(string) ([]byte, error) {
+			return []byte("!include auth-own.conf.ext\n!include 10-mail.conf\n"), nil
+		}
+		p := New(in)
+		text, ok := p.Configuration[0].carried(in)
+		is.True(ok)
+		is.Equal(text, want)
+		is.Equal(p.Configuration[0].Action == Convert, secret)
+	}
+}
