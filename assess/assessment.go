@@ -67,7 +67,7 @@ type Assessment struct {
 	// Strays are people's own programs among those of packages.
 	Strays []hazards.Stray `json:"-"`
 	// Apart are files in folders of people's own programs apart from /usr/local, such as a
-	// site's cgi-bin, and PageSettings in folders of pages.
+	// site's cgi-bin, scripts among data, and PageSettings in folders of pages.
 	Apart []string `json:"-"`
 	// Unmet are what installed packages recommend and none that is installed meets, each by
 	// all of its names: rsyslog, system-log-daemon. Only dpkg says.

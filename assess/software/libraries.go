@@ -42,7 +42,7 @@ func awaitLibraries(m *assess.Machine) {
 	c.Libraries = map[string][]string{}
 	folders, left, seen := linkerFolders(m), int64(maxLinkedAll), map[string]bool{}
 	c.Linkable = linkable(m)
-	m.A.Apart = sliced.Map(slices.Concat(found(m, builtHere), found(m, pageSettings())), func(file string) string { return "/" + file })
+	m.A.Apart = sliced.Map(slices.Concat(found(m, builtHere), found(m, besideData())), func(file string) string { return "/" + file })
 	for next := slices.Clone(c.Linkable); len(next) > 0; next = next[1:] {
 		file := next[0]
 		info, err := m.FS.Stat(file)
@@ -117,10 +117,14 @@ func linkable(m *assess.Machine) []string {
 	return slices.Compact(files)
 }
 
-// pageSettings are patterns of the files by which people set what a web server and PHP do with
-// a folder of pages.
-func pageSettings() (patterns []string) {
-	for _, name := range assess.PageSettings {
+// scripts are patterns of the names of programs that people keep among data, few since each lists
+// the folders: of a shell, Perl, Python and Ruby, and for a web server.
+var scripts = []string{"*.[spr][hlyb]", "*.cgi"}
+
+// besideData are patterns of the programs that people keep among pages and other data, and of
+// the files by which they set what a web server and PHP do with a folder of pages.
+func besideData() (patterns []string) {
+	for _, name := range slices.Concat(assess.PageSettings, scripts) {
 		for _, folder := range []string{"var/www", "srv", "home/*/public_html", "home/*/www", "home/*/htdocs"} {
 			for _, below := range []string{"", "*", "*/*", "*/*/*"} {
 				patterns = append(patterns, path.Join(folder, below, name))

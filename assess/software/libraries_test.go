@@ -5,6 +5,7 @@ import (
 	elfreader "debug/elf"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -81,4 +82,21 @@ func TestCustomersProgramsAreLookedAt(t *testing.T) {
 	defer h.Close()
 	is.Equal(linkable(&assess.Machine{FS: h.FS()}), want)
 	is.Equal(found(&assess.Machine{FS: h.FS()}, builtHere), want)
+}
+
+// TestScriptsAmongDataAreLookedAt beside what sets pages.
+func TestScriptsAmongDataAreLookedAt(t *testing.T) {
+	is := is.New(t)
+	root := t.TempDir()
+	want := []string{"srv/backup.sh", "srv/www/a/.htaccess", "srv/www/a/b/x.cgi", "var/www/a/x.py"}
+	for _, name := range append(want, "srv/www/a/b/c/deep.sh", "srv/www/a/index.php", "var/lib/a/x.sh") {
+		is.NoErr(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		is.NoErr(os.WriteFile(filepath.Join(root, name), nil, 0o755))
+	}
+	h, err := host.OpenRoot(root)
+	is.NoErr(err)
+	defer h.Close()
+	got := found(&assess.Machine{FS: h.FS()}, besideData())
+	slices.Sort(got)
+	is.Equal(got, want)
 }

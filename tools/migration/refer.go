@@ -49,7 +49,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 		source, _ := release.Lookup(in.Assessment.Release)
 		ways := convert.Input{Source: source, Target: in.Target}
 		r.Homes = func(path string) string {
-			return convert.Authorities.Between(ways).Move(convert.Logs.Between(ways).Move(path))
+			return convert.Authorities.Between(ways).Move(convert.Logs.Between(ways).Move(convert.OfData(ways, "", path)))
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(texts)) {

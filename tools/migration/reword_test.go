@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -59,4 +60,20 @@ func TestWhatSetsPagesIsRead(t *testing.T) {
 	p := New(in)
 	is.Equal(len(p.Mentions), 1)
 	is.Equal([]string{p.Mentions[0].Path, p.Mentions[0].Name, p.Mentions[0].Now}, []string{"/var/www/a/.htaccess", "/etc/httpd/users", "/etc/apache2/users"})
+}
+
+// TestScriptsAmongDataAreRead for the folders of packages whose data move elsewhere, and what
+// stands in these.
+func TestScriptsAmongDataAreRead(t *testing.T) {
+	is := is.New(t)
+	in := server(t, "centos-7", "debian-13", "dhcp", "4.2")
+	in.Assessment.Apart = []string{"/srv/www/leases.sh", "/srv/www/notes.sh"}
+	texts := map[string]string{"/srv/www/leases.sh": "#!/bin/sh\n# /var/lib/dhcpd\ngrep lease /var/lib/dhcpd/dhcpd.leases\n", "/srv/www/notes.sh": "/var/lib/dhcpd is no program's\n"}
+	in.Read = func(name string) ([]byte, error) { return []byte(texts[name]), nil }
+	p := New(in)
+	is.Equal(len(p.Mentions), 1)
+	is.Equal(p.Mentions[0].Path, "/srv/www/leases.sh")
+	is.Equal(p.Mentions[0].Line, 3)
+	is.Equal(p.Mentions[0].Now, "/var/lib/dhcp/dhcpd.leases")
+	is.True(slices.ContainsFunc(p.Findings, func(f assess.Finding) bool { return f.Key == "names.of-the-source" && f.Evidence[0].Line == 3 }))
 }

@@ -25,7 +25,7 @@ type References struct {
 	versions []versionName
 	programs map[string]program       // by path, and by bare name
 	bare     *regexp.Regexp           // calls of these by their bare names
-	Homes    func(path string) string // where the target has what any text may name: logs of the system, its authorities
+	Homes    func(path string) string // where the target has what any text may name: logs of the system, its authorities, data that their program looks for by itself
 	Owners   map[string]string        // packages of the source, by the paths that texts name
 	Placed   map[string]string        // where the plan brings files that go elsewhere
 	target   string
