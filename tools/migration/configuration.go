@@ -53,7 +53,7 @@ func configuration(in Input, where naming.Places) []Config {
 		files, there[f.Path] = append(files, decide(in, where, f)), true
 	}
 	asShipped := shipped.Machine{Assessment: in.Assessment, Read: in.Read, Described: in.Described}
-	for _, f := range asShipped.Files(in.Target) {
+	for _, f := range asShipped.Files(in.Target, comeAlong(files)) {
 		if stays, _ := stays(in, where, f.ConfigFile); stays != "" || there[f.Path] {
 			continue
 		}
@@ -62,8 +62,7 @@ func configuration(in Input, where naming.Places) []Config {
 		c.Reason, c.shipped = f.Why, f.Why
 		files, there[f.Path] = append(files, c), true
 	}
-	carried := sliced.FilterMap(files, func(c Config) (string, bool) { return c.From, c.To != "" && c.Link == "" })
-	for _, f := range asShipped.Dropped(in.Target, where.Dropped, carried) {
+	for _, f := range asShipped.Dropped(in.Target, where.Dropped, comeAlong(files)) {
 		files = append(files, Config{From: f.Path, To: f.Path, Action: Copy, Reason: f.Why, Package: f.Package, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group), SHA256: f.SHA256})
 	}
 	tables := map[string]bool{}
@@ -75,6 +74,11 @@ func configuration(in Input, where naming.Places) []Config {
 	files = append(files, sliced.Filter(ofVendors(in, where), func(c Config) bool { return !there[c.To] })...)
 	slices.SortFunc(files, compareConfig)
 	return files
+}
+
+// comeAlong are the files that do, by where they are.
+func comeAlong(files []Config) []string {
+	return sliced.FilterMap(files, func(c Config) (string, bool) { return c.From, c.To != "" && c.Link == "" })
 }
 
 // isCrontab reports whether a file is a user's own table of jobs, in the folder that a

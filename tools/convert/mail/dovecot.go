@@ -40,7 +40,7 @@ var dovecotAssignment = lazyregexp.New(`^([A-Za-z0-9_]+)\s*=\s*(.*)$`)
 // places of mail, certificates, variables, passdb and userdb, what asks SQL or LDAP for them,
 // and the plugins for sieve and quota. What has no plain counterpart is refused.
 func Dovecot(in convert.Input) (r convert.Result) {
-	inherited, spaces, databases := dovecotInherited(in.Files), dovecotNamed(in.Files), dovecotIncluded(in.Files)
+	inherited, spaces, databases := dovecotInherited(in.Files), dovecotNamed(in.Files), map[string]int{}
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
 		if sqlQueries.MatchString(f.Text) {
@@ -132,24 +132,6 @@ func dovecotNamed(files []convert.File) map[string]bool {
 	return named
 }
 
-// dovecotIncluded counts the databases of a file of Dovecot's own that is included as the
-// target's package has it: nothing of the source's is carried over that could be renamed.
-func dovecotIncluded(files []convert.File) map[string]int {
-	count := map[string]int{}
-	for _, f := range files {
-		for _, m := range dovecotIncludes.FindAllStringSubmatch(f.Text, -1) {
-			if !slices.ContainsFunc(files, func(f convert.File) bool { return strings.HasSuffix(f.Path, "/"+m[1]) }) {
-				count["passdbpasswd-file"], count["userdbpasswd-file"] = 1, 1
-			}
-		}
-	}
-	return count
-}
-
-// dovecotIncludes are lines that include the file with files of passwords, which Dovecot's
-// own configuration has in a comment.
-var dovecotIncludes = lazyregexp.New(`(?m)^[ \t]*!include(?:_try)?[ \t]+(?:\S*/)?(auth-passwdfile\.conf\.ext)[ \t]*$`)
-
 // dovecotUnnamed is what a name of a section is not made of.
 var dovecotUnnamed = lazyregexp.New(`[^A-Za-z0-9]`)
 
@@ -194,6 +176,8 @@ func (d *dovecotPage) line(i int) {
 		p.Replace(i, "prefix = "+dovecotOwnerPrefix.Replace(m[2]), "Dovecot 2.4 has other names for the variables of a folder's owner.")
 	case m != nil && (m[1] == "mail_location" || d.within() == "namespace" && m[1] == "location"):
 		d.location(i, m[2])
+	case m != nil && d.within() == "passdb" && m[1] == "pass":
+		dovecotPass(p, i, m[2])
 	case m != nil && (m[1] == "default_fields" || m[1] == "override_fields") && (d.within() == "passdb" || d.within() == "userdb"):
 		dovecotFields(p, i, m[1], m[2])
 	case m != nil && convert.Known()["dovecot"][d.within()+"_"+m[1]]: // by its short name
@@ -216,6 +200,15 @@ func (d *dovecotPage) quotaAlone(i int) bool {
 		}
 	}
 	return false
+}
+
+// dovecotPass has the account looked up in the databases that follow, to which a master logs in.
+func dovecotPass(p *convert.Page, i int, value string) {
+	if value == "yes" {
+		p.Replace(i, "result_success = continue", "Dovecot 2.4 has another name for it.")
+		return
+	}
+	p.Drop(i, "Dovecot 2.4 does so by itself.")
 }
 
 // dovecotFields are fields of every account, which other databases may name too:

@@ -22,8 +22,6 @@ func TestDatabasesHaveNamesOfTheirOwn(t *testing.T) {
 		return r.Files[0].Text
 	}
 	is.True(strings.HasPrefix(now(local, auth), "passdb passwd-file {\n"))
-	auth.Text = "!include auth-passwdfile.conf.ext\n"
-	is.True(strings.HasPrefix(now(local, auth), "passdb passwd-file-2 {\n  driver = passwd-file\n"))
 	own := convert.File{Path: "/etc/dovecot/conf.d/auth-passwdfile.conf.ext", Text: "passdb {\n  driver = passwd-file\n  args = /etc/dovecot/users\n}\n"}
 	is.True(strings.HasPrefix(now(local, auth, own), "passdb passwd-file {\n"))
 }
@@ -62,4 +60,12 @@ func TestFieldsOfAccounts(t *testing.T) {
 		"3 userdb_quota_rule=*:storage=10M => userdb_quota_storage_size=10M",
 		"4 userdb_quota_rule=*:bytes=7:messages=4 => ",
 	})
+}
+
+// TestMasters log in to an account that the databases after theirs have.
+func TestMasters(t *testing.T) {
+	is := is.New(t)
+	r := Dovecot(convert.Input{Files: []convert.File{{Path: "/etc/dovecot/conf.d/auth-master.conf.ext", Text: "passdb {\n  driver = passwd-file\n  master = yes\n  args = /etc/dovecot/master-users\n\n  # of people\n  pass = yes\n}\n"}}})
+	is.Equal(len(r.Refusals), 0)
+	is.Equal(r.Files[0].Text, "passdb passwd-file {\n  # driver = passwd-file\n  master = yes\n  passwd_file_path = /etc/dovecot/master-users\n\n  # of people\n  result_success = continue\n}\n")
 }

@@ -1,6 +1,6 @@
 // Package shipped knows files that packages of a family ship, and by which its services do
-// what those of other families do not: as they are, nobody wrote them, and the machine's
-// functions hang on them nevertheless.
+// what those of other families, or of later versions, do not: as they are, nobody wrote them,
+// and the machine's functions hang on them nevertheless.
 package shipped
 
 import (
@@ -13,25 +13,46 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/backend/lazyregexp"
 	"svc/backend/release"
 	"svc/backend/sliced"
 	"svc/backend/tsv"
+	"svc/tools/convert"
 )
 
 //go:embed shipped.tsv
 var rows string
 
-// row is what files of a line's packages do that another line's do not.
+// row is what a file of some lines' packages does that others do not.
 type row struct {
-	source  release.Line
-	targets []release.Line
-	file    string
-	why     string
+	sources, targets []release.Line
+	file             string
+	program, since   string             // the version that does otherwise; empty where each of the targets does
+	read             *lazyregexp.Regexp // a line of a text that has the file read; nil where it is read anyway
+	why              string
 }
 
-var table = tsv.List(rows, 4, func(c []string) row {
-	return row{release.Line(c[0]), sliced.Map(strings.Fields(c[1]), func(line string) release.Line { return release.Line(line) }), c[2], c[3]}
+var table = tsv.List(rows, 6, func(c []string) row {
+	r := row{sources: lines(c[0]), targets: lines(c[1]), file: c[2], why: c[5]}
+	r.program, r.since, _ = strings.Cut(c[3], " ")
+	if c[4] != "" {
+		r.read = lazyregexp.New(c[4])
+	}
+	return r
 })
+
+func lines(words string) []release.Line {
+	return sliced.Map(strings.Fields(words), func(line string) release.Line { return release.Line(line) })
+}
+
+// between reports whether a row is about a move.
+func (r row) between(source, target release.Release) bool {
+	if !slices.Contains(r.sources, source.Family.Conventions().Line) || !slices.Contains(r.targets, target.Family.Conventions().Line) {
+		return false
+	}
+	had := convert.VersionOn(r.program, source)
+	return r.since == "" || convert.HasSince(r.program, r.since, target) && (had == "" || !convert.HasSince(r.program, r.since, source))
+}
 
 // Machine is the source that files are of. Described gives a file's owner and mode.
 type Machine struct {
@@ -46,19 +67,34 @@ type File struct {
 	Why string
 }
 
-// Files are those of the table that a move to a release has to carry, where they are there.
-func (m Machine) Files(target release.Release) (all []File) {
+// Files are those of the table that a move to a release has to carry, where they are there;
+// carried are the files of people that come along.
+func (m Machine) Files(target release.Release, carried []string) (all []File) {
 	source, ok := release.Lookup(m.Release)
 	if !ok {
 		return nil
 	}
-	from, to := source.Family.Conventions().Line, target.Family.Conventions().Line
 	for _, r := range table() {
-		if r.source == from && slices.Contains(r.targets, to) {
+		if r.between(source, target) && (r.read == nil || slices.ContainsFunc(carried, func(file string) bool {
+			return program(file) == program(r.file) && says(m.text(file), r.read)
+		})) {
 			all = append(all, m.file(r.file, r.why)...)
 		}
 	}
 	return all
+}
+
+// says reports whether a text has such a line outside of sections in braces.
+func says(text string, line *lazyregexp.Regexp) bool {
+	depth := 0
+	for l := range strings.Lines(text) {
+		l, _, _ = strings.Cut(l, "#")
+		if l = strings.TrimSpace(l); depth == 0 && line.MatchString(l) {
+			return true
+		}
+		depth = max(0, depth+strings.Count(l, "{")-strings.Count(l, "}"))
+	}
+	return false
 }
 
 // Dropped are those which the target's packages have no more and texts that come along name,

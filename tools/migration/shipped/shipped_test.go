@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -38,15 +39,46 @@ func TestFiles(t *testing.T) {
 	}
 
 	m := Machine{a, read, described}
-	all := m.Files(lookup(t, "debian-13"))
+	all := m.Files(lookup(t, "debian-13"), nil)
 	is.Equal(len(all), 1) // the other holds as the target's package has it
 	is.Equal(all[0].Path, "/etc/httpd/conf.d/php.conf")
 	is.Equal(all[0].Package, "php-fpm")
 	is.Equal(all[0].Size, int64(28))
 	is.True(all[0].Why != "")
 
-	is.Equal(len(m.Files(lookup(t, "almalinux-10"))), 0)                   // packages of a line have the same files
-	is.Equal(len(Machine{Assessment: a}.Files(lookup(t, "debian-13"))), 0) // there is but an assessment
+	is.Equal(len(m.Files(lookup(t, "almalinux-10"), nil)), 0)                   // packages of a line have the same files
+	is.Equal(len(Machine{Assessment: a}.Files(lookup(t, "debian-13"), nil)), 0) // there is but an assessment
+}
+
+func TestFilesThatAreRead(t *testing.T) {
+	is := is.New(t)
+	texts := map[string]string{
+		"/etc/dovecot/conf.d/10-auth.conf":      "auth_mechanisms = plain login\n#!include auth-ldap.conf.ext\n  !include auth-sql.conf.ext # of us\n",
+		"/etc/dovecot/conf.d/auth-sql.conf.ext": "passdb {\n}\n", "/etc/dovecot/conf.d/auth-ldap.conf.ext": "passdb {\n}\n",
+		"/etc/nginx/conf.d/ours.conf": "server {\n  server_tokens off;\n}\n", "/etc/nginx/nginx.conf": "http {\n}\n",
+	}
+	of := func(source, target string, carried ...string) (names []string) {
+		m := Machine{
+			Assessment: &assess.Assessment{Release: source},
+			Read:       func(file string) ([]byte, error) { return []byte(texts[file]), nil },
+			Described: func(file string) (f assess.Folder, folder, ok bool) {
+				_, ok = texts[file]
+				return assess.Folder{Mode: "0644"}, false, ok
+			},
+		}
+		for _, f := range m.Files(lookup(t, target), carried) {
+			names = append(names, f.Path)
+		}
+		return names
+	}
+	auth, ours := "/etc/dovecot/conf.d/10-auth.conf", "/etc/nginx/conf.d/ours.conf"
+	is.Equal(of("debian-12", "debian-13", auth, ours), []string{"/etc/dovecot/conf.d/auth-sql.conf.ext"}) // a site's own line is no second one
+	is.Equal(of("rocky-9", "debian-13", auth), []string{"/etc/nginx/nginx.conf", "/etc/dovecot/conf.d/auth-sql.conf.ext"})
+	is.Equal(of("debian-11", "debian-12", auth), nil) // Dovecot 2.3 has the file as it is
+	is.Equal(of("debian-12", "debian-13"), nil)
+	texts[ours] = "server_tokens off;\n"
+	is.Equal(of("ubuntu-22.04", "debian-13", auth, ours), []string{"/etc/dovecot/conf.d/auth-sql.conf.ext", "/etc/nginx/nginx.conf"})
+	is.Equal(of("debian-11", "debian-12", ours), nil)
 }
 
 func TestDropped(t *testing.T) {
@@ -81,11 +113,14 @@ func TestRows(t *testing.T) {
 		lines[f.Line] = true
 	}
 	for _, r := range table() {
-		is.True(lines[r.source])
+		is.True(len(r.sources) > 0)
 		is.True(len(r.targets) > 0)
 		for _, to := range r.targets {
 			is.True(lines[to])
-			is.True(to != r.source)
+		}
+		for _, from := range r.sources {
+			is.True(lines[from])
+			is.True(r.since != "" || !slices.Contains(r.targets, from))
 		}
 		is.True(path.IsAbs(r.file))
 	}
