@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"svc/backend/sliced"
 	"svc/tools/convert"
+	"svc/tools/convert/system/logrotate"
 )
 
 // rotations are the rules for a move.
@@ -31,8 +33,20 @@ func reword(p *convert.Page, i int, in convert.Input) {
 // logrotateHomes are what the lines of families call the file of Apache's own rules.
 var logrotateHomes = convert.HomesOf("logrotate")
 
-// Logrotate carries rules over: the places of logs, accounts and units that
-// have other names.
-func Logrotate(in convert.Input) convert.Result {
-	return convert.EachLine(in, logrotateHomes.Between(in).Move, func(_ *convert.Result, p *convert.Page, i int) { reword(p, i, in) })
+// Logrotate carries rules over: the places of logs, accounts and units that have other names.
+// Each log keeps one rule.
+func Logrotate(in convert.Input) (r convert.Result) {
+	place := logrotateHomes.Between(in).Move
+	pages := sliced.Map(in.Files, func(f convert.File) *convert.Page {
+		p := convert.Open(f, "#")
+		for i := range p.Active() {
+			reword(p, i, in)
+		}
+		return p
+	})
+	r.Removed = logrotate.Once(in, pages, sliced.SetOf(in.Files, func(f convert.File) string { return place(f.Path) }))
+	for _, p := range pages {
+		r.Close(p, place(p.From))
+	}
+	return r
 }
