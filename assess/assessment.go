@@ -464,10 +464,11 @@ type Source struct {
 // machine, one of its disk and one of it running, differ in this alone. It has
 // nothing that changes from one moment to the next, such as process ids.
 type Running struct {
-	Kernel    string            `json:"kernel"`    // release of the kernel that runs
-	BootedAt  string            `json:"booted_at"` // RFC 3339, UTC; empty where unknown
-	SELinux   string            `json:"selinux"`   // enforcing, permissive, disabled
-	AppArmor  string            `json:"apparmor"`  // enabled, disabled
+	Kernel    string            `json:"kernel"`          // release of the kernel that runs
+	BootedAt  string            `json:"booted_at"`       // RFC 3339, UTC; empty where unknown
+	SELinux   string            `json:"selinux"`         // enforcing, permissive, disabled
+	AppArmor  string            `json:"apparmor"`        // enabled, disabled
+	Draws     []int             `json:"draws,omitempty"` // the first and the last port of those that the kernel gives to who asks for none in particular
 	Sockets   []Socket          `json:"sockets"`
 	Units     []RunningUnit     `json:"units"`
 	Mounts    []Mount           `json:"mounts"` // in use, the kernel's own left out

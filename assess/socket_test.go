@@ -31,3 +31,16 @@ func TestPortsThatWereDrawn(t *testing.T) {
 		})
 	}
 }
+
+// TestPortsOfAMachinesOwnRange are drawn too, and those outside of it are not.
+func TestPortsOfAMachinesOwnRange(t *testing.T) {
+	is := is.New(t)
+	was, now := Socket{Protocol: "udp", Port: 12345, Program: "named"}, Socket{Protocol: "udp", Port: 40001, Program: "named"}
+	here, there := &Running{Sockets: []Socket{was}, Draws: []int{10000, 65000}}, &Running{Sockets: []Socket{now}}
+	is.True(was.DrawnElsewhere(here, there))
+	is.True(now.DrawnElsewhere(there, here))
+	here.Draws = []int{49152, 65535}
+	is.True(!was.DrawnElsewhere(here, there))
+	is.True(!(Socket{Port: 40001}).DrawnByKernel(here))
+	is.True((Socket{Port: 40001}).DrawnByKernel(there))
+}

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/netip"
 	"path"
@@ -73,6 +74,16 @@ func (r *running) readKernel() {
 	r.BootedAt = bootTime(r.text("running.boot", "proc/stat"))
 	r.SELinux = cmp.Or(map[string]string{"1": "enforcing", "0": "permissive"}[assess.FirstLine(r.text("running.selinux", "sys/fs/selinux/enforce"))], "disabled")
 	r.AppArmor = cmp.Or(map[string]string{"Y": "enabled"}[assess.FirstLine(r.text("running.apparmor", "sys/module/apparmor/parameters/enabled"))], "disabled")
+	r.Draws = portRange(r.m.Peek("proc/sys/net/ipv4/ip_local_port_range"))
+}
+
+// portRange are the two ports of ip_local_port_range; none where it says no such.
+func portRange(text string) []int {
+	var first, last int
+	if n, err := fmt.Sscan(text, &first, &last); n != 2 || err != nil || first < 1 || last < first || last > 65535 {
+		return nil
+	}
+	return []int{first, last}
 }
 
 // bootTime is the line btime of /proc/stat: seconds since 1970.
@@ -219,7 +230,7 @@ func (r *running) lockManager() {
 		}
 		var nobodys []int
 		for i, s := range r.Sockets {
-			if s.Protocol == p.name && s.Program == "" && s.DrawnByKernel() {
+			if s.Protocol == p.name && s.Program == "" && s.DrawnByKernel(r.Running) {
 				nobodys = append(nobodys, i)
 			}
 		}

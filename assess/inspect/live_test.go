@@ -22,9 +22,10 @@ func (awake) Live() bool { return true }
 // kernelFiles are what a kernel shows of a machine with a web server, a database
 // that was updated under its feet, and sshd, which systemd listens for.
 var kernelFiles = map[string]string{
-	"proc/sys/kernel/osrelease": "5.10.0-28-amd64\n",
-	"proc/stat":                 "cpu  1 2 3\nbtime 1700000000\nprocesses 7\n",
-	"proc/modules":              "xfs 1 0 - Live 0x0\next4 1 0 - Live 0x0\n",
+	"proc/sys/net/ipv4/ip_local_port_range": "10000\t65000\n",
+	"proc/sys/kernel/osrelease":             "5.10.0-28-amd64\n",
+	"proc/stat":                             "cpu  1 2 3\nbtime 1700000000\nprocesses 7\n",
+	"proc/modules":                          "xfs 1 0 - Live 0x0\next4 1 0 - Live 0x0\n",
 	"proc/1/mountinfo": "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n23 22 0:21 / /proc rw - proc proc rw\n" +
 		"24 22 0:30 / /run/user/0 rw - tmpfs tmpfs rw\n25 22 0:31 / /srv/with\\040space rw,noexec - nfs4 nas:/export rw\nnonsense\n",
 	"proc/net/tcp": "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
@@ -72,6 +73,7 @@ func TestWhatRuns(t *testing.T) {
 	is.Equal(r.BootedAt, "2023-11-14T22:13:20Z")
 	is.Equal(r.SELinux, "enforcing")
 	is.Equal(r.AppArmor, "disabled")
+	is.Equal(r.Draws, []int{10000, 65000})
 	is.Equal(r.Modules, []string{"ext4", "xfs"})
 	is.Equal(r.Sockets, []assess.Socket{
 		{Protocol: "tcp", Address: "0.0.0.0", Port: 22, Program: "sshd", Path: "/usr/sbin/sshd", Unit: "ssh.service", Package: "openssh-server"},
@@ -89,6 +91,14 @@ func TestWhatRuns(t *testing.T) {
 	two, err := json.Marshal(a)
 	is.NoErr(err)
 	is.Equal(string(two), string(one))
+}
+
+func TestPortRange(t *testing.T) {
+	is := is.New(t)
+	is.Equal(portRange("49152 65535"), []int{49152, 65535})
+	for _, no := range []string{"", "32768", "a b", "60999 32768", "0 70000", "-1 5"} {
+		is.True(portRange(no) == nil)
+	}
 }
 
 // TestPortsOfTheLockManager are those that no program holds, where they are alone.

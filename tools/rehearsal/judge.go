@@ -259,9 +259,6 @@ type place struct {
 	port     int
 }
 
-// ephemeral are ports from which programs ask, not those at which they answer.
-const ephemeral = 32768
-
 // listens are a machine's places, with whether others reach them.
 func listens(o *Observed) map[place]bool {
 	all := map[place]bool{}
@@ -269,7 +266,7 @@ func listens(o *Observed) map[place]bool {
 		return all
 	}
 	for _, s := range o.Assessment.Running.Sockets {
-		if s.Port < ephemeral || s.Protocol == "tcp" || s.Protocol == "tcp6" {
+		if s.Port < o.Assessment.Running.Ephemeral() || s.Protocol == "tcp" || s.Protocol == "tcp6" {
 			at := place{s.Transport(), s.Port}
 			all[at] = all[at] || !loopback(s.Address)
 		}
@@ -312,9 +309,13 @@ func (j judge) ports() (all []Check) {
 	places := slices.SortedFunc(maps.Keys(want), func(a, b place) int {
 		return strings.Compare(fmt.Sprintf("%s %05d", a.protocol, a.port), fmt.Sprintf("%s %05d", b.protocol, b.port))
 	})
+	runs := j.Before.Running
+	if j.Source != nil {
+		runs = j.Source.Assessment.Running
+	}
 	for _, at := range places {
 		by := listenedBy(j.Source, at)
-		if at.port >= ephemeral && (by == "" || by == "systemd") || j.drawn(at) {
+		if at.port >= runs.Ephemeral() && (by == "" || by == "systemd") || j.drawn(at) {
 			continue
 		}
 		c := Check{Subject: fmt.Sprintf("%s %d", at.protocol, at.port), Verdict: Runs, Source: strings.TrimSpace(by + " " + reach(want[at]))}

@@ -84,6 +84,21 @@ func TestAPortThatWasDrawn(t *testing.T) {
 	is.Equal(New(in).Sum, Sum{Runs: 6, Fails: 2})
 }
 
+// TestAPortOfAMachinesOwnRange was drawn too: its kernel was told to draw from others.
+func TestAPortOfAMachinesOwnRange(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		is := is.New(t)
+		in := shop()
+		here, there := in.Source.Assessment.Running, in.Target.Assessment.Running
+		here.Sockets = append(here.Sockets, assess.Socket{Protocol: "udp", Address: "0.0.0.0", Port: 12345, Program: "named"})
+		there.Sockets = append(there.Sockets, assess.Socket{Protocol: "udp", Address: "0.0.0.0", Port: 23456, Program: "named"})
+		if own {
+			here.Draws, there.Draws = []int{10000, 65000}, []int{10000, 65000}
+		}
+		is.Equal(slices.ContainsFunc(New(in).Checks, func(c Check) bool { return c.Subject == "udp 12345" && c.Verdict == Fails }), !own)
+	}
+}
+
 func TestWhatNothingStartedCanNotShow(t *testing.T) {
 	is := is.New(t)
 	in := shop()
