@@ -37,7 +37,9 @@ func (p *Plan) await(in Input, where naming.Places) {
 		c := &p.Configuration[i]
 		if text, ok := c.readable(in); ok && naming.Includes(c.From) {
 			now, said := naming.Optional(c.From, text, left)
-			c.writes(text, now, said)
+			if c.writes(text, now, said) > 0 {
+				c.Reason += " What does not come along is included only where it is there."
+			}
 		}
 		if c.Link == "" || c.To == "" {
 			continue

@@ -114,5 +114,6 @@ func TestWhatStaysIsIncludedWhereItIsThere(t *testing.T) {
 		is.True(ok)
 		is.Equal(text, want)
 		is.Equal(p.Configuration[0].Action == Convert, secret)
+		is.Equal(strings.HasSuffix(p.Configuration[0].Reason, "only where it is there."), secret)
 	}
 }
