@@ -186,7 +186,7 @@ func carry(in Input, where naming.Places, f assess.ConfigFile, c Config) Config 
 		return c
 	case r.Action == api.ActionCopy:
 		c.To, c.Action, c.Reason = to, Copy, r.Note
-	case r.Action == api.ActionConvert && in.Mentions != nil && in.Mentions(f.Path, oldVersion(r)):
+	case r.Action == api.ActionConvert && in.Mentions != nil && in.Mentions(f.Path, naming.OldVersion(r)):
 		c.Action, c.Reason = Manual, fmt.Sprintf("It names places of the old version: carry its settings over to %s by hand.", to)
 	case r.Action == api.ActionConvert:
 		c.To, c.Action, c.Reason = to, Convert, r.Note
@@ -199,25 +199,6 @@ func carry(in Input, where naming.Places, f assess.ConfigFile, c Config) Config 
 // isMachine reports whether a file stays since it belongs to this very machine.
 func (in Input) isMachine(file string) bool {
 	return slices.ContainsFunc(in.Assessment.Configuration, func(f assess.ConfigFile) bool { return f.Path == file && f.Machine })
-}
-
-// version is a version number, with what stands before it in a name.
-var version = lazyregexp.New(`^[^0-9]*[0-9]+(\.[0-9]+)*`)
-
-// oldVersion is how the source's version shows in the paths of a relocation:
-// "/13/" of /etc/postgresql/13/main, "php7.4" of php7.4-fpm.conf.
-func oldVersion(r api.Relocation) string {
-	from, to := strings.Split(r.From, "/"), strings.Split(r.Place(), "/")
-	for i, name := range from {
-		if i < len(to) && name == to[i] {
-			continue
-		}
-		if found := version.FindString(name); found != name {
-			return found
-		}
-		return "/" + name + "/"
-	}
-	return r.From
 }
 
 // unplaced makes a question of what has no place on the target.

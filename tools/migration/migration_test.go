@@ -284,9 +284,9 @@ func TestAFileThatNamesItsOldPlaceIsNotMoved(t *testing.T) {
 	in := moved(t, assess.ConfigFile{Path: "/etc/php/7.4/fpm/php.ini", State: assess.ConfigChanged})
 	in.Mentions = func(path, text string) bool { return path == "/etc/php/7.4/fpm/php.ini" && text == "/7.4/" }
 	is.Equal(New(in).Configuration[0].Action, Manual)
-	is.Equal(oldVersion(api.Relocation{From: "/etc/postgresql/13/main", To: ptr("/etc/postgresql/17/main")}), "/13/")
-	is.Equal(oldVersion(api.Relocation{From: "/etc/a/php7.4-fpm.conf", To: ptr("/etc/a/php8.4-fpm.conf")}), "php7.4")
-	is.Equal(oldVersion(api.Relocation{From: "/etc/a", To: ptr("/etc/b")}), "")
+	is.Equal(naming.OldVersion(api.Relocation{From: "/etc/postgresql/13/main", To: ptr("/etc/postgresql/17/main")}), "/13/")
+	is.Equal(naming.OldVersion(api.Relocation{From: "/etc/a/php7.4-fpm.conf", To: ptr("/etc/a/php8.4-fpm.conf")}), "php7.4")
+	is.Equal(naming.OldVersion(api.Relocation{From: "/etc/a", To: ptr("/etc/b")}), "")
 }
 
 // TestPackagesThatTheSourceIsWithout are not brought where others only recommend them.

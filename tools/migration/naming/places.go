@@ -191,3 +191,22 @@ func (p Places) Gone(pkg string) bool {
 	}
 	return ok && (row.Relation == api.RelationRemoved || row.Relation == api.RelationUnknown || !row.Sure)
 }
+
+// version is a version number, with what stands before it in a name.
+var version = lazyregexp.New(`^[^0-9]*[0-9]+(\.[0-9]+)*`)
+
+// OldVersion is how the source's version shows in the paths of a relocation:
+// "/13/" of /etc/postgresql/13/main, "php7.4" of php7.4-fpm.conf.
+func OldVersion(r api.Relocation) string {
+	from, to := strings.Split(r.From, "/"), strings.Split(r.Place(), "/")
+	for i, name := range from {
+		if i < len(to) && name == to[i] {
+			continue
+		}
+		if found := version.FindString(name); found != name {
+			return found
+		}
+		return "/" + name + "/"
+	}
+	return r.From
+}
