@@ -44,12 +44,14 @@ type httpdRun struct {
 
 	defaultSite, ownSecurity bool // Debian's default site, and its security.conf, are removed
 	ofPHP                    bool // the line is in a section that holds where the server itself runs PHP
+	rest                     int  // the line of httpd.conf from which on it is read after conf.d; 0 where none is
 }
 
 // HTTPD makes Debian's apache2 of a server of the rpm families: conf.d is
 // sites-available and conf-available with the links that enable them, LoadModule
 // is the link of a2enmod, the rules of access are those of httpd 2.4. What the
-// server served as a whole goes on in conf-available/httpd.conf.
+// server served as a whole goes on in conf-available/000-httpd.conf, and what comes after
+// conf.d in sites-available/zzz-httpd.conf.
 func HTTPD(in convert.Input) convert.Result {
 	switch {
 	case convert.FromDebian(in):
@@ -89,23 +91,44 @@ func (h *httpdRun) pages() {
 
 func (h *httpdRun) file(f convert.File) {
 	p := convert.Open(f, "#")
-	h.ofPHP = false
+	h.ofPHP, h.rest = false, 0
 	for i := 0; i < len(p.Lines); i++ {
 		if !p.Idle(i) {
 			i = h.line(p, i)
 		}
 	}
 	h.access(p)
+	last := h.cut(p)
 	to, link := httpdPlace(f.Path, p.Text())
 	h.security(p, link)
 	h.Close(p, to)
 	if link != "" {
-		h.Links = append(h.Links, convert.Link{Path: link, Target: "../" + path.Base(path.Dir(to)) + "/" + path.Base(to), From: f.Path, Why: "It is enabled, as a2ensite and a2enconf do it."})
+		h.enables(f.Path, to, link)
+	}
+	if last != "" {
+		h.Files = append(h.Files, convert.File{Path: "/etc/apache2/sites-available/zzz-httpd.conf", Text: last, From: f.Path})
+		h.enables(f.Path, "/etc/apache2/sites-available/zzz-httpd.conf", "/etc/apache2/sites-enabled/zzz-httpd.conf")
 	}
 	if len(p.Refused) == 0 && !h.defaultSite {
 		h.defaultSite = true
 		h.Removed = append(h.Removed, convert.Link{Path: "/etc/apache2/sites-enabled/000-default.conf", Target: "", From: f.Path, Why: "The source has no such site: it would answer before the others."})
 	}
+}
+
+// cut takes from httpd.conf what it says after conf.d, which Debian has to read after all that
+// is enabled: the last line counts, and what people include there names what conf.d has.
+func (h *httpdRun) cut(p *convert.Page) string {
+	if h.rest == 0 || !slices.ContainsFunc(p.Lines[h.rest:], func(line string) bool { return !strings.HasPrefix(strings.TrimSpace(line)+"#", "#") }) {
+		return ""
+	}
+	last := strings.Join(p.Lines[h.rest:], "\n")
+	p.Lines = append(p.Lines[:h.rest:h.rest], "")
+	return last
+}
+
+// enables has a file read by a link.
+func (h *httpdRun) enables(from, file, link string) {
+	h.Links = append(h.Links, convert.Link{Path: link, Target: "../" + path.Base(path.Dir(file)) + "/" + path.Base(file), From: from, Why: "It is enabled, as a2ensite and a2enconf do it."})
 }
 
 // security removes the link to Debian's own security.conf where it would be read after a
@@ -129,6 +152,9 @@ func (h *httpdRun) security(p *convert.Page, link string) {
 	}
 }
 
+// httpdMain is the file that is read first, and includes others.
+const httpdMain = "/etc/httpd/conf/httpd.conf"
+
 // httpdPlace is where a file stands on Debian, with the link that enables it.
 func httpdPlace(file, text string) (to, link string) {
 	name := path.Base(file)
@@ -138,6 +164,9 @@ func httpdPlace(file, text string) (to, link string) {
 		name = "modules-" + name
 	default: // included by name
 		return httpdPlaces.Move(file), ""
+	}
+	if file == httpdMain {
+		name = "000-" + name // conf.d has the last word
 	}
 	kind := "conf"
 	if VirtualHost.MatchString(text) {
@@ -169,6 +198,9 @@ func (h *httpdRun) line(p *convert.Page, i int) int {
 	case name == "loadmodule":
 		h.loadModule(p, i, value)
 	case strings.HasPrefix(name, "include") && httpdOwn.MatchString(value):
+		if p.From == httpdMain && !strings.Contains(value, "modules") {
+			h.rest = i + 1
+		}
 		p.Drop(i, "Debian's apache2.conf includes what is enabled.")
 	case strings.HasPrefix(name, "/"), known != nil, strings.HasPrefix(name, "php_"):
 		for n := i; n <= last; n++ {
