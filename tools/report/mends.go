@@ -1,10 +1,12 @@
 package report
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"svc/assess"
+	"svc/backend/lazyregexp"
 	"svc/backend/sliced"
 	"svc/tools/migration"
 )
@@ -36,17 +38,28 @@ func BeforeData(p *migration.Plan) []Mend {
 }
 
 // OnceMore are the commands, of before and after the data, that change a file of the
-// role's: applied again, the role has written it as it was.
+// role's: applied again, the role has written it as it was. Such a file is one that the
+// trouble was found in, or that the command names, by itself or by a folder above it.
 func OnceMore(p *migration.Plan) []Mend {
-	writes := map[string]bool{}
+	found, written := map[string]bool{}, map[string]bool{}
 	for _, c := range p.Configuration {
-		writes[c.From] = writes[c.From] || c.Action == migration.Copy || c.Action == migration.Convert
+		if c.Action != migration.Copy && c.Action != migration.Convert {
+			continue
+		}
+		found[c.From] = true
+		for at := c.To; strings.Trim(at, "/.") != "" && !written[at]; at = path.Dir(at) {
+			written[at] = true
+		}
 	}
 	all := mends(p, func(r assess.Remediation) bool { return r.BeforeData || r.AfterData })
-	return slices.DeleteFunc(all, func(m Mend) bool {
-		return !slices.ContainsFunc(m.files, func(file string) bool { return writes[file] })
+	return sliced.Filter(all, func(m Mend) bool {
+		return slices.ContainsFunc(m.files, func(file string) bool { return found[file] }) ||
+			slices.ContainsFunc(commandPaths.FindAllStringSubmatch(m.Command, -1), func(word []string) bool { return written[word[1]] })
 	})
 }
+
+// commandPaths are the words of a command that are paths.
+var commandPaths = lazyregexp.New(`(?:^|[\s"'=<>;(|&])(/[\w.@+/-]+)`)
 
 // Of is what a command mends, if it is one of a known trouble.
 func Of(p *migration.Plan, command string) (Mend, bool) {

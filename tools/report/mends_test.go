@@ -43,3 +43,16 @@ func TestCommandsOfKnownTroubles(t *testing.T) {
 	is.True(!ok) // that was before
 	is.Equal(titles(p)[1:4], []string{"Bring the secrets", "Mend what is known to fail", "Move the data"})
 }
+
+// TestOnceMore has commands run again that name what the role writes, wherever the trouble was found.
+func TestOnceMore(t *testing.T) {
+	is := is.New(t)
+	command := func(text string) assess.Finding {
+		return assess.Finding{Key: "hazard." + text, Title: text, Evidence: []assess.Evidence{{Path: "/usr/local/share/ca.crt"}}, Remediations: []assess.Remediation{{Type: "command", Text: text, AfterData: true}}}
+	}
+	p := &migration.Plan{
+		Configuration: []migration.Config{{From: "/etc/own/ca.crt", To: "/etc/own/ca.crt", Action: migration.Copy}, {From: "/etc/left", Action: migration.LeftOut}},
+		Findings:      []assess.Finding{command("grep -rl x /etc | sed -i y"), command("sed -i y '/etc/own/ca.crt'"), command("sed -i y /etc/left"), command("echo >/etc/own/other"), command("rsync a /")},
+	}
+	is.Equal(commandsOf(OnceMore(p)), []string{"grep -rl x /etc | sed -i y", "sed -i y '/etc/own/ca.crt'"})
+}
