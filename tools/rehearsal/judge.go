@@ -446,10 +446,11 @@ func (j judge) ran(pkg, file string) bool {
 	})
 }
 
-// timers are those that wait for their time.
+// timers are those that wait for their time, and units that wait for files.
 func (j judge) timers() (all []Check) {
 	base := basePackages(j.Before)
-	for _, u := range j.Before.Timers {
+	paths := sliced.Filter(j.Before.Services, func(u assess.Unit) bool { return path.Ext(u.Name) == ".path" })
+	for _, u := range slices.Concat(j.Before.Timers, paths) {
 		if u.State != "enabled" || base[u.Package] && !u.Local {
 			continue
 		}
@@ -458,7 +459,7 @@ func (j judge) timers() (all []Check) {
 		}
 		c := Check{Subject: j.unitNow(u.Name), Verdict: Runs, Source: u.Schedule}
 		if r := j.Target.Assessment.Running; r == nil || !slices.ContainsFunc(r.Units, func(r assess.RunningUnit) bool { return r.Name == c.Subject && r.State == "active" }) {
-			c.Verdict, c.Target, c.Why = Fails, "not active", "It does not wait for its time on the target."
+			c.Verdict, c.Target, c.Why = Fails, "not active", "It waits for nothing on the target: it starts nothing."
 			c.Log = j.Target.Logs[c.Subject]
 		}
 		all = append(all, c)

@@ -259,6 +259,20 @@ func TestAServiceThatFailsOnTheTargetAlone(t *testing.T) {
 	is.Equal(New(in).Sum.Fails, 0)
 }
 
+// TestUnitsThatWait for files are asked about as those are that wait for their time.
+func TestUnitsThatWait(t *testing.T) {
+	is := is.New(t)
+	in := shop()
+	in.Before.Timers = []assess.Unit{{Name: "nightly.timer", State: "enabled", Local: true, Schedule: "daily"}}
+	in.Before.Services = append(in.Before.Services, assess.Unit{Name: "inbox@ann.path", Manager: "systemd", State: "enabled", Local: true})
+	waiting := []assess.RunningUnit{{Name: "nightly.timer", State: "active"}, {Name: "inbox@ann.path", State: "active"}}
+	in.Source.Assessment.Running.Units, in.Target.Assessment.Running.Units = waiting, waiting[:1]
+	d := New(in)
+	is.Equal(named(d, "timer nightly.timer").Verdict, Runs)
+	is.Equal(named(d, "timer inbox@ann.path").Target, "not active")
+	is.Equal(d.Sum.Fails, 1)
+}
+
 func TestAFileThatAPackageMadeAnewBrought(t *testing.T) {
 	is := is.New(t)
 	in := shop()
