@@ -12,9 +12,9 @@ test:
 check:
     bash .ci/run
 
-# real machines, migrated for real (root, Debian's packages)
+# real machines, migrated for real, and proven by cosign (root, Debian's packages, Go's proxy)
 e2e:
-    go test -count=1 -v -timeout 60m ./.ci/e2e/migration/
+    go test -count=1 -v -timeout 60m ./.ci/e2e/migration/ -all
 
 # what of the upgrades of databases takes long, with a cluster of so many GB, on a file system that clones or presses where one is named (root, Debian's packages): just upgrade 20 btrfs
 upgrade size="3" fs="":

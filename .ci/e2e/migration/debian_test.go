@@ -218,7 +218,9 @@ func (m *debian) verifiesData() {
 	m.is.Equal(data[parity.Unknown], 0)
 	m.verify(0, "--out", m.Path("parity2"))
 	m.is.Equal(m.read(m.Path("parity2/parity.json")), m.read(m.Path("parity/parity.json"))) // a repeat, byte by byte
-	newProver(m.move).isProven("parity")
+	if *all {
+		newProver(m.move).isProven("parity")
+	}
 	page := m.at("srv/www/shop/index.php")
 	whole := m.read(page)
 	m.Files("", map[string]string{page: "X" + whole[1:]})

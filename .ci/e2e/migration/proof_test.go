@@ -3,6 +3,7 @@ package migration_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,8 +13,9 @@ import (
 	"svc/.ci/e2e"
 )
 
-// cosign is the version of the one that proves. It is built from source, once: that takes
-// some minutes.
+var all = flag.Bool("all", false, "prove a verification by cosign too, which is built from source")
+
+// cosign is the version of the one that proves. It is built once: that takes some minutes.
 const cosign = "v2.6.5"
 
 // prover proves a folder by programs that know nothing of svc: by README's own recipe, as
