@@ -5,6 +5,7 @@
 package snapshot_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -77,6 +78,9 @@ func otherKernel(t *testing.T, w *e2e.Work) (log string) {
 		"ubda="+w.Path("volumes"), "ubdb="+w.Path("btrfs"), "con=null", "con0=null,fd:1", "quiet").CombinedOutput()
 	text, readErr := os.ReadFile(w.Path("log"))
 	is.NoErr(readErr)
+	if bytes.Contains(kernel, []byte("ptrace set fp regs failed")) {
+		t.Skip("NOT TESTED: this user-mode Linux knows fewer registers than the processor has")
+	}
 	if len(text) == 0 {
 		t.Fatalf("the kernel did not come so far: %v\n%s", err, kernel)
 	}
