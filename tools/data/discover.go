@@ -405,6 +405,9 @@ func (f *finder) awaits(p Place, all []Place) bool {
 	if slices.ContainsFunc(f.people, func(name string) bool { return below(name, p.Path) }) {
 		return true
 	}
+	if p.Kind == Home { // what others put into its folders is awaited there
+		return p.Folders > 1
+	}
 	if p.Kind != Served && (p.Kind != Other || path.Dir(p.Path) != "/") || p.Names != nil {
 		return false
 	}

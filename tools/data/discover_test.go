@@ -104,6 +104,13 @@ func TestAnEmptyFolderOfPeopleMoves(t *testing.T) {
 	}
 	slices.Sort(found)
 	is.Equal(found, []string{"/outbox", "/srv/full", "/srv/in", "/srv/tree"})
+
+	passwd := filepath.Join(root, "etc/passwd")
+	text, err := os.ReadFile(passwd)
+	is.NoErr(err)
+	is.NoErr(os.WriteFile(passwd, append(text, "drop:x:1500:1500::/srv/sftp/drop:/sbin/nologin\n"...), 0o644))
+	is.NoErr(os.MkdirAll(filepath.Join(root, "srv/sftp/drop/in"), 0o755)) // a home of folders alone
+	is.True(slices.ContainsFunc(discovered(t, root).Places, func(p Place) bool { return p.Path == "/srv/sftp/drop" && p.Kind == Home }))
 }
 
 // TestAnEmptyFolderThatWasGivenAwayMoves: programs of people write there, below /var too.
