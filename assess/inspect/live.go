@@ -177,7 +177,7 @@ func parseRunningUnit(line string) (u assess.RunningUnit, ok bool) {
 		return u, false
 	}
 	u = assess.RunningUnit{Name: f[0], State: f[2], Sub: f[3]}
-	kept := []string{".service", ".timer"}
+	kept := []string{".path", ".service", ".timer"}
 	return u, u.State == "failed" || u.State != "inactive" && slices.Contains(kept, path.Ext(u.Name))
 }
 

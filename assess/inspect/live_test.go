@@ -141,6 +141,7 @@ func TestUnitsThatRun(t *testing.T) {
 		"● shop.service   loaded    failed     failed    Shop":          {Name: "shop.service", State: "failed", Sub: "failed"},
 		"* srv.mount loaded failed failed /srv":                         {Name: "srv.mount", State: "failed", Sub: "failed"},
 		"logrotate.timer loaded active waiting Daily":                   {Name: "logrotate.timer", State: "active", Sub: "waiting"},
+		"inbox@ann.path loaded active waiting Of ann":                   {Name: "inbox@ann.path", State: "active", Sub: "waiting"},
 		"slow.service loaded activating start Slow":                     {Name: "slow.service", State: "activating", Sub: "start"},
 	} {
 		got, ok := parseRunningUnit(line)

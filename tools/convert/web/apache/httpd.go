@@ -117,8 +117,21 @@ func (h *httpdRun) file(f convert.File) {
 
 // cut takes from httpd.conf what it says after conf.d, which Debian has to read after all that
 // is enabled: the last line counts, and what people include there names what conf.d has.
+// A section that conf.d is read in stays whole.
 func (h *httpdRun) cut(p *convert.Page) string {
-	if h.rest == 0 || !slices.ContainsFunc(p.Lines[h.rest:], func(line string) bool { return !strings.HasPrefix(strings.TrimSpace(line)+"#", "#") }) {
+	open, says := 0, false
+	for i, line := range p.Lines {
+		line = strings.TrimSpace(line)
+		switch {
+		case i >= h.rest:
+			says = says || line != "" && line[0] != '#'
+		case strings.HasPrefix(line, "</"):
+			open--
+		case strings.HasPrefix(line, "<"):
+			open++
+		}
+	}
+	if h.rest == 0 || open != 0 || !says {
 		return ""
 	}
 	last := strings.Join(p.Lines[h.rest:], "\n")
