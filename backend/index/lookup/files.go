@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -33,22 +32,36 @@ func (t *Release) Shipped(files []string, name, folder string) []string {
 	return files
 }
 
-// ShippedBeside is the configuration of a package, and of those whose names begin with its
-// first word.
-func (t *Release) ShippedBeside(name string) iter.Seq[string] {
-	word, _, _ := strings.Cut(name, "-")
-	return func(yield func(string) bool) {
-		for other, files := range t.files.Under(word) {
-			if other != word && !strings.HasPrefix(other, word+"-") {
+// UnitsBeside are the units that a package ships, and those whose names begin with its first
+// word, sorted.
+func (t *Release) UnitsBeside(name string) []string { return t.units()[firstWord(name)] }
+
+// shippedUnits are the units of packages, with what systemd makes of their scripts in init.d,
+// by the first words of the packages' names.
+func (t *Release) shippedUnits() map[string][]string {
+	units := map[string][]string{}
+	for _, folder := range []struct{ path, suffix string }{{"/etc/init.d/", ".service"}, {"/usr/lib/systemd/system/", ""}} {
+		for file, owners := range t.Owners.Under(folder.path) {
+			unit := t.inOwn(file[len(folder.path):])
+			if strings.Contains(unit, "/") {
 				continue
 			}
-			for file := ""; files != ""; {
-				if file, files = record.Column(files); !yield(t.inOwn(file)) {
-					return
-				}
+			for owner := range strings.FieldsSeq(owners) {
+				word := firstWord(owner)
+				units[word] = append(units[word], unit+folder.suffix)
 			}
 		}
 	}
+	for word, all := range units {
+		slices.Sort(all)
+		units[word] = slices.Compact(all)
+	}
+	return units
+}
+
+func firstWord(name string) string {
+	word, _, _ := strings.Cut(name, "-")
+	return word
 }
 
 // OwnersOf are the packages that ship a path.

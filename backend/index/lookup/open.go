@@ -26,6 +26,9 @@ func Open(file *table.File) *Tables {
 		}
 	}
 	ix.derive()
+	for _, t := range ix.BySlug {
+		t.units = sync.OnceValue(t.shippedUnits)
+	}
 	return ix
 }
 

@@ -31,7 +31,8 @@ type Release struct {
 	Provides   *table.Table // virtual name → its one provider
 	sources    *table.Table // source without a binary of its name → main binary
 	files      *table.Table // name → configuration, units, sysusers
-	Owners     *table.Table // path → name
+	Owners     *table.Table // path → names
+	units      func() map[string][]string
 
 	// Of a release that is derived from others:
 	Nearest, Other *Release

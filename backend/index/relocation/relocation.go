@@ -51,13 +51,7 @@ func Units(between *course.Pair, p *course.Course) []string {
 	}
 	units := []string{}
 	for _, name := range p.Names {
-		for file := range between.Target.ShippedBeside(name) {
-			if unit, ok := strings.CutPrefix(file, unitFolder); ok && !strings.Contains(unit, "/") {
-				units = append(units, unit)
-			} else if script, ok := strings.CutPrefix(file, "/etc/init.d/"); ok {
-				units = append(units, script+".service")
-			}
-		}
+		units = append(units, between.Target.UnitsBeside(name)...)
 	}
 	slices.Sort(units)
 	return slices.Compact(units)

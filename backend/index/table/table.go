@@ -231,7 +231,11 @@ func (t *Table) All() iter.Seq2[string, string] { return t.Under("") }
 // Under are the records whose keys begin with a prefix, in order.
 func (t *Table) Under(prefix string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
-		at := sort.Search(len(t.text), func(i int) bool { return t.text[strings.LastIndexByte(t.text[:i], '\n')+1:] >= prefix })
+		begin := func(i int) int { return i + strings.IndexByte(t.text[i:], '\n') + 1 } // of the line after a byte
+		at := 0
+		if t.text < prefix {
+			at = begin(sort.Search(len(t.text)-1, func(i int) bool { return t.text[begin(i):] >= prefix }))
+		}
 		for line := range strings.Lines(t.text[at:]) {
 			key, value, _ := strings.Cut(line[:len(line)-1], "\t")
 			if !strings.HasPrefix(key, prefix) || !yield(key, value) {
