@@ -42,9 +42,10 @@ type Base struct {
 	suite   string
 	archive string
 	hosts   []string
+	keyring string
 }
 
-var bases = tsv.List(basesTSV, 5, func(c []string) Base { return Base{c[0], c[1], c[2], c[3], strings.Split(c[4], ",")} })
+var bases = tsv.List(basesTSV, 6, func(c []string) Base { return Base{c[0], c[1], c[2], c[3], strings.Split(c[4], ","), c[5]} })
 
 // ErrUnknown means that no way is known to make a root of a release.
 var ErrUnknown = errors.New("no way is known to make a fresh root of this release")
@@ -83,7 +84,7 @@ type way struct {
 // own first packages is what a role takes: Python, and its library of the manager.
 var ways = map[string][]way{
 	"apt": {
-		{"mmdebstrap", []string{"--quiet", "--mode=root", "--variant=important", "--include=" + debs, "{suite}", "{dir}", "{archive}"}},
+		{"mmdebstrap", []string{"--mode=root", "--variant=important", "--include=" + debs, "{suite}", "{dir}", "{archive}"}},
 		{"debootstrap", []string{"--include=" + debs, "{suite}", "{dir}", "{archive}"}},
 	},
 	"dnf": {{"dnf", slices.Concat([]string{
@@ -188,6 +189,9 @@ const reached = "/mnt"
 
 // failed says which step failed, with the end of what it printed.
 func (b Base) failed(w way, err error, text []byte) error {
+	if b.keyring != "" && bytes.Contains(text, []byte("NO_PUBKEY")) {
+		return fmt.Errorf("%s could not make a root of %s: apt here has no key for %s; nothing was done: install the package %s here, or name a root by --base", w.program, b.Release, b.archive, b.keyring)
+	}
 	return fmt.Errorf("%s could not make a root of %s (%w): %s", w.program, b.Release, err, bytes.TrimSpace(text[max(0, len(text)-800):]))
 }
 
