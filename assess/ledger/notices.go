@@ -29,7 +29,7 @@ const (
 // move carries.
 func notices(fsys host.FS, a *assess.Assessment) []Notice {
 	all := []Notice{}
-	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, alternatives, swap, mounts, options, tops, ageing, hostName, leases, lingering, once, stacks, history, images} {
+	for _, kind := range []func(host.FS, *assess.Assessment) []Notice{diversions, overrides, capabilities, alternatives, swap, mounts, options, tops, ageing, hostName, leases, lingering, once, stacks, history, images} {
 		found := kind(fsys, a)
 		slices.SortStableFunc(found, func(x, y Notice) int { return strings.Compare(x.Path, y.Path) })
 		all = append(all, found[:min(len(found), maxNotices)]...)
@@ -75,6 +75,30 @@ func overrides(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 			all = append(all, Notice{
 				"statoverride", f[3], fmt.Sprintf("it is %s:%s %s by dpkg-statoverride, and no script of a package names it", f[0], f[1], f[2]), "repeat it on the target: dpkg-statoverride --add --update",
 				fmt.Sprintf("dpkg-statoverride --force-all --update --add %s %s %s %s", visible.Word(f[0]), visible.Word(f[1]), visible.Word(f[2]), visible.Word(f[3])),
+			})
+		}
+	}
+	return all
+}
+
+// capabilities are those of programs of packages which no script of a package gives. An rpm's
+// header has those of its programs.
+func capabilities(fsys host.FS, a *assess.Assessment) (all []Notice) {
+	if info, err := fsys.Stat("var/lib/dpkg/info"); err != nil || !info.IsDir() {
+		return nil
+	}
+	scripts := ""
+	for _, p := range a.Programs {
+		if !p.Capabilities || p.Package == "" {
+			continue
+		}
+		if scripts == "" {
+			scripts = calling(fsys, "setcap")
+		}
+		if name := visible.Word(p.Path); !strings.Contains(scripts, "/"+path.Base(p.Path)) {
+			all = append(all, Notice{
+				"capabilities", p.Path, "a program of " + p.Package + " that has rights of root's by setcap, and no script of a package names it", "give them to the target's program, whose updates take them away again: setcap",
+				fmt.Sprintf(`[ ! -e %[1]s ] || { c=$(ssh "$SOURCE_SSH" getcap %[1]s | sed 's/^[^ ]* *=\{0,1\} *//') && setcap "$c" %[1]s; }`, name),
 			})
 		}
 	}

@@ -85,12 +85,26 @@ func setOption(n *assess.Network, key string, values []string) {
 		n.Kind, n.Members = assess.KindBond, values
 	case "vlan-raw-device":
 		n.Kind, n.Members = assess.KindVLAN, values
-	case "up", "post-up", "pre-up", "down":
+	case "up", "post-up", "pre-up":
+		setCommand(n, values)
+		setAddress(n, values)
+	case "down":
 		setCommand(n, values)
 	}
 }
 
-// command takes what of a stanza's commands sets a route or a rule.
+// setAddress takes the address that a stanza's command gives its interface by ip.
+func setAddress(n *assess.Network, words []string) {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "-") })
+	if len(words) < 4 || path.Base(words[0]) != "ip" || !strings.HasPrefix("address", words[1]) || words[2] != "add" && words[2] != "replace" {
+		return
+	}
+	if at := slices.Index(words, "dev"); at > 0 && at+1 < len(words) && slices.Contains([]string{n.Name, "$IFACE", "${IFACE}", `"$IFACE"`}, words[at+1]) {
+		n.Addresses = append(n.Addresses, words[3])
+	}
+}
+
+// setCommand takes what of a stanza's commands sets a route or a rule.
 func setCommand(n *assess.Network, words []string) {
 	s := strings.Join(words, " ")
 	for _, prefix := range []string{"ip route add ", "ip -4 route add ", "ip -6 route add ", "/sbin/ip route add ", "route add "} {
@@ -112,7 +126,7 @@ func netmask(n *assess.Network, mask string) {
 	}
 }
 
-// finish says of an interface what its name says.
+// finishInterface says of an interface what its name says.
 func finishInterface(n *assess.Network, auto []string) {
 	n.Auto = slices.Contains(auto, n.Name)
 	if parent, id, ok := strings.Cut(n.Name, "."); ok && n.Kind == "" && assess.Digits(id) == len(id) && id != "" {

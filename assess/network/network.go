@@ -59,9 +59,13 @@ func joinMembers(m *assess.Machine) {
 // maxNetworks bounds the interfaces until there is time to weigh them.
 const maxNetworks = 10_000
 
-// addNetwork adds an interface that is not the machine's own loop.
+// addNetwork adds an interface; the machine's own loop where it has addresses of others.
 func addNetwork(m *assess.Machine, n assess.Network) {
-	if n.Name != "lo" && n.Method != "loopback" && len(m.A.Networks) <= maxNetworks {
+	loop := n.Name == "lo" || n.Method == "loopback"
+	if loop {
+		n.Addresses = slices.DeleteFunc(n.Addresses, func(a string) bool { return strings.HasPrefix(a, "127.") || strings.HasPrefix(a, "::1") })
+	}
+	if (!loop || len(n.Addresses) > 0) && len(m.A.Networks) <= maxNetworks {
 		m.A.Networks = append(m.A.Networks, n)
 	}
 }

@@ -42,15 +42,30 @@ func initScripts(m *assess.Machine, native *units) {
 	for _, e := range entries {
 		name := e.Name()
 		isScript := !e.IsDir() && !strings.HasPrefix(name, ".") && !slices.Contains(noScripts, name) && !assess.Leftover(name)
-		if isScript && !native.has(strings.TrimSuffix(name, ".sh")+".service") {
-			initScript(m, path.Join(dir, name), links[name], active)
+		if unit := unitOf(name); isScript && !native.has(unit) {
+			var dropins []string
+			if u := native.byName[unit]; u != nil {
+				dropins = u.Dropins
+			}
+			initScript(m, path.Join(dir, name), links[name], active, dropins)
 		}
 	}
 }
 
+// unitOf is what systemd calls the unit of a script.
+func unitOf(script string) string { return strings.TrimSuffix(script, ".sh") + ".service" }
+
+// hasScript reports whether there is a script of which systemd makes a unit.
+func hasScript(m *assess.Machine, unit string) bool {
+	script, service := strings.CutSuffix(unit, ".service")
+	return service && slices.ContainsFunc(scriptFolders, func(dir string) bool {
+		return m.Exists(path.Join(dir, script)) || m.Exists(path.Join(dir, script+".sh"))
+	})
+}
+
 // initScript adds a script.
-func initScript(m *assess.Machine, file string, runlevels, active []string) {
-	u := assess.Unit{Name: path.Base(file), Manager: assess.ManagerSysV, State: assess.StateDisabled, Path: "/" + file, Package: scriptOwner(m, file), Runlevels: runlevels}
+func initScript(m *assess.Machine, file string, runlevels, active, dropins []string) {
+	u := assess.Unit{Dropins: dropins, Name: path.Base(file), Manager: assess.ManagerSysV, State: assess.StateDisabled, Path: "/" + file, Package: scriptOwner(m, file), Runlevels: runlevels}
 	if overlap(runlevels, active) {
 		u.State = assess.StateEnabled
 	}

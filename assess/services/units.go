@@ -62,6 +62,9 @@ func systemd(m *assess.Machine) *units {
 	own := presets(m)
 	for _, name := range slices.Sorted(maps.Keys(us.byName)) {
 		u := us.byName[name]
+		if beside(u) && hasScript(m, name) {
+			continue // the script has them
+		}
 		if u.State != assess.StateMasked && us.enabled[name] {
 			u.State = assess.StateEnabled
 		}
@@ -79,8 +82,12 @@ func systemd(m *assess.Machine) *units {
 // has reports whether systemd has a service of a name, so that it starts no
 // script of that name.
 func (us *units) has(service string) bool {
-	return us.byName[service] != nil || us.aliases[service] != ""
+	u := us.byName[service]
+	return u != nil && !beside(u) || us.aliases[service] != ""
 }
+
+// beside reports whether of a unit only drop-ins are there.
+func beside(u *assess.Unit) bool { return u.Path == "" && u.State == assess.StateStatic }
 
 // ownState is the state in which packages or the distribution leave a unit.
 func (us *units) ownState(u *assess.Unit, own func(*assess.Unit) bool) string {

@@ -25,7 +25,7 @@ var made = []string{"", "ethernet", "bond", "team", "vlan", "bridge"}
 func interfaces(a *assess.Assessment, hosts string) (all []sandbox.Interface) {
 	named := hostAddresses(a.System.Hostname, hosts)
 	for _, n := range a.Networks {
-		if !slices.Contains(made, n.Kind) || n.Name == "lo" || len(all) == maxInterfaces || slices.ContainsFunc(all, func(i sandbox.Interface) bool { return i.Name == n.Name }) {
+		if !slices.Contains(made, n.Kind) || len(all) == maxInterfaces || slices.ContainsFunc(all, func(i sandbox.Interface) bool { return i.Name == n.Name }) {
 			continue
 		}
 		i := sandbox.Interface{Name: n.Name, Bridge: n.Kind == "bridge"}

@@ -31,6 +31,7 @@ func TestInterfaces(t *testing.T) {
 	is.Equal(interfaces(a, hosts), []sandbox.Interface{
 		{Name: "ens3", Addresses: prefixes("198.51.100.7/24")},
 		{Name: "br0", Bridge: true, Addresses: prefixes("192.0.2.1/24", "2001:db8::1/64")},
+		{Name: "lo", Addresses: prefixes("192.0.2.9/32")},
 	})
 
 	a.Networks = nil // the hoster's own

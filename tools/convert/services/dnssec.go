@@ -36,20 +36,37 @@ func DNSSECPolicy(in convert.Input) (r convert.Result) {
 		whole += f.Text + "\n"
 	}
 	known := map[string]bool{}
+	views := viewHead.MatchString(whole)
+	var pages []*convert.Page
+	policies := ""
 	for _, f := range in.Files {
 		p := convert.Open(f, "//")
-		if in.Folder != nil && !viewHead.MatchString(whole) { // no policy stands in a view
-			for i := 0; i < len(p.Lines); i++ {
-				last := zoneEnd(p.Lines, i)
-				if m := zoneHead.FindStringSubmatch(p.Lines[i]); m != nil {
-					keepKeys(p, i, last, zone{m[1], whole, known, in})
-					i = last
-				}
+		pages = append(pages, p)
+		for i := 0; in.Folder != nil && i < len(p.Lines); i++ {
+			last := zoneEnd(p.Lines, i)
+			if m := zoneHead.FindStringSubmatch(p.Lines[i]); m != nil {
+				policies += keepKeys(p, i, last, zone{m[1], whole, known, in, !views})
+				i = last
 			}
 		}
-		r.Close(p, f.Path)
+	}
+	aboveViews(pages, policies)
+	for i, p := range pages {
+		r.Close(p, in.Files[i].Path)
 	}
 	return r
+}
+
+// aboveViews puts policies before the first view, for none stands in one.
+func aboveViews(pages []*convert.Page, policies string) {
+	for _, p := range pages {
+		for i, line := range p.Lines {
+			if policies != "" && !p.Idle(i) && viewHead.MatchString(line) {
+				p.Replace(i, policies+strings.TrimSpace(line), keptWhy)
+				return
+			}
+		}
+	}
 }
 
 // zone is one that may be signed, in a configuration that has policies already.
@@ -57,6 +74,7 @@ type zone struct {
 	name, whole string
 	known       map[string]bool
 	in          convert.Input
+	here        bool // its policy may stand before it
 }
 
 // zoneEnd is the line in which the braces that a line opens are closed.
@@ -72,8 +90,11 @@ func zoneEnd(lines []string, i int) int {
 	return len(lines) - 1
 }
 
-// keepKeys puts a policy in the place of a zone's auto-dnssec.
-func keepKeys(p *convert.Page, first, last int, z zone) {
+const keptWhy = "BIND 9.20 has dnssec-policy in the place of auto-dnssec: this one fits the zone's keys, which stay. Where the zone has NSEC3, write nsec3param into the policy."
+
+// keepKeys puts a policy in the place of a zone's auto-dnssec; a policy that is new and may not
+// stand before the zone is given back.
+func keepKeys(p *convert.Page, first, last int, z zone) string {
 	at := -1
 	for i := first; i <= last; i++ {
 		if !p.Idle(i) && !strings.HasPrefix(strings.TrimSpace(p.Lines[i]), "#") && autoDNSSEC.MatchString(p.Lines[i]) {
@@ -81,18 +102,17 @@ func keepKeys(p *convert.Page, first, last int, z zone) {
 		}
 	}
 	if at < 0 {
-		return
+		return ""
 	}
 	text := strings.Join(p.Lines[first:last+1], "\n")
 	name, keys := keysPolicy(z.in.Folder(z.folder(text), ".key"), z.name)
 	if name == "" {
-		return
+		return ""
 	}
 	now := `dnssec-policy "` + name + `";`
 	if dynamic.MatchString(text) && !inlineSigned.MatchString(text) {
 		now += " inline-signing no;" // the policy's own default is yes; others may not say no
 	}
-	const why = "BIND 9.20 has dnssec-policy in its place: this one fits the zone's keys, which stay. Where the zone has NSEC3, write nsec3param into the policy."
 	line := autoDNSSEC.ReplaceAllString(strings.TrimSpace(p.Lines[at]), now)
 	policy := ""
 	if !z.known[name] {
@@ -100,12 +120,16 @@ func keepKeys(p *convert.Page, first, last int, z zone) {
 		policy = `dnssec-policy "` + name + `" { keys { ` + keys + " }; max-zone-ttl 31536000; };\n"
 	}
 	switch {
+	case !z.here:
+		p.Replace(at, line, keptWhy)
+		return policy
 	case at == first:
-		p.Replace(at, policy+line, why)
+		p.Replace(at, policy+line, keptWhy)
 	default:
-		p.Replace(at, line, why)
-		p.Replace(first, policy+strings.TrimSpace(p.Lines[first]), why)
+		p.Replace(at, line, keptWhy)
+		p.Replace(first, policy+strings.TrimSpace(p.Lines[first]), keptWhy)
 	}
+	return ""
 }
 
 // folder is where a zone's keys are, by what it says itself and what holds for all.

@@ -47,6 +47,11 @@ zone "c.example" { type master; file "/z/c"; key-directory "k"; dnssec-policy "k
 zone "rolled.example" { type master; key-directory "/k"; auto-dnssec maintain; };
 // zone "off.example" { auto-dnssec maintain; };
 `)
-	in.Files[0].Text = "view x {\n" + text + "};\n"
-	is.Equal(DNSSECPolicy(in).Files[0].Text, in.Files[0].Text) // no policy stands in a view
+	main := convert.File{Path: "/etc/bind/named.conf", Text: "view \"in\" {\n  include \"/etc/bind/in.zones\";\n};\n"}
+	in.Files = []convert.File{{Path: "/etc/bind/in.zones", Text: "zone \"a.example\" {\n  key-directory \"/k\";\n  auto-dnssec maintain;\n};\n"}, main}
+	r = DNSSECPolicy(in)
+	is.True(strings.HasPrefix(r.Files[0].Text, "zone \"a.example\" {\n  key-directory \"/k\";\n"))
+	is.True(!strings.Contains(r.Files[0].Text, "auto-dnssec"))
+	is.True(strings.HasPrefix(r.Files[1].Text, "dnssec-policy \"kept-")) // none stands in a view
+	is.True(strings.HasSuffix(r.Files[1].Text, main.Text))
 }
