@@ -19,7 +19,8 @@ const (
 	clusterData     = "/var/lib/postgresql"
 )
 
-// clusters are those of Debian's tools beside main, as the target has them.
+// clusters are those of Debian's tools that the target's package does not make: all beside main,
+// and main where its data are elsewhere.
 func clusters(in Input, where naming.Places) (all []Cluster) {
 	if in.Target.Family.Conventions().Manager != "apt" {
 		return nil
@@ -28,11 +29,12 @@ func clusters(in Input, where naming.Places) (all []Cluster) {
 		_, to, moved := where.File(d.Evidence.Path)
 		settings := path.Dir(to)
 		version := path.Base(path.Dir(settings))
+		data := strings.Replace(d.Directory, "/postgresql/"+d.Version+"/", "/postgresql/"+version+"/", 1)
 		switch {
-		case d.Engine != "postgresql" || d.Name == "main" || d.Port == 0 || !path.IsAbs(d.Directory) || !ClusterName.MatchString(d.Name) || !assess.PlainVersion.MatchString(version):
+		case d.Engine != "postgresql" || d.Port == 0 || !path.IsAbs(d.Directory) || !ClusterName.MatchString(d.Name) || !assess.PlainVersion.MatchString(version):
+		case d.Name == "main" && data == path.Join(clusterData, version, d.Name):
 		case settings != path.Join(clusterSettings, version, d.Name), !moved && versionDiffers(in, to), where.Gone(d.Package):
 		default:
-			data := strings.Replace(d.Directory, clusterData+"/"+d.Version+"/", clusterData+"/"+version+"/", 1)
 			all = append(all, Cluster{version, d.Name, d.Port, data})
 		}
 	}

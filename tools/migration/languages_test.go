@@ -37,25 +37,6 @@ func TestOtherVersionsOfLanguagesAreSaid(t *testing.T) {
 	is.True(strings.HasPrefix(found[0].Summary, "Java 17 becomes 21. "))
 }
 
-// TestModulesOfAVersionGoToTheTargets: folders of people's modules that have a version of
-// their language in the name are brought to the target's, where it is another.
-func TestModulesOfAVersionGoToTheTargets(t *testing.T) {
-	is := is.New(t)
-	rows := []Package{
-		{Name: "perl", Version: "5.36.0-7", Targets: []Target{{"perl", "5.40.1-6"}}, Confidence: 0.9},
-		{Name: "ruby", Version: "1:3.1", Targets: []Target{{"ruby", "1:3.3"}}, Confidence: 0.9},
-	}
-	there := func(name string) bool {
-		return name == "/usr/local/share/perl/5.36.0" || name == "/var/lib/gems/3.1.0"
-	}
-	found := naming.Modules((&Plan{Packages: rows}).versions, there)
-	is.Equal(len(found), 2)
-	is.Equal(found[0].Now, "/usr/local/share/perl/5.40.1")
-	is.Equal(found[1].Now, "/var/lib/gems/3.3.0")
-	rows[1].Targets[0].Version = "1:3.1+1"
-	is.Equal(len(naming.Modules((&Plan{Packages: rows}).versions, there)), 1)
-}
-
 // TestAlternativesAreChosenByTheTargetsNames: what a person chose has the target's version,
 // and the sum that was counted stays as it is.
 func TestAlternativesAreChosenByTheTargetsNames(t *testing.T) {

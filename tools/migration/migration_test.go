@@ -346,6 +346,8 @@ func TestClustersBesideMain(t *testing.T) {
 	p := New(in)
 	is.Equal(p.Clusters, []Cluster{{"17", "reports", 5433, "/var/lib/postgresql/17/reports"}, {"17", "stats", 5433, "/srv/13/stats"}})
 	is.Equal(p.Configuration[0].To, "/etc/postgresql/17/reports/environment")
+	in.Assessment.Databases = []assess.Database{database("main", "13", "/data/postgresql/13/main")}
+	is.Equal(New(in).Clusters, []Cluster{{"17", "main", 5433, "/data/postgresql/17/main"}}) // its package makes it elsewhere
 	in.Target, _ = release.Lookup("rocky-9")
 	is.Equal(New(in).Clusters, nil)
 }

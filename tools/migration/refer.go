@@ -62,7 +62,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 	p.Files = p.Files.Choosing(func(command string) string { now, _, _ := r.Text(command); return now })
 	if in.PathExists != nil {
 		was, python := p.versions("python3")
-		p.Mentions = append(p.Mentions, slices.Concat(r.Versioned(was, python, in.PathExists), naming.Environments(in.Assessment.Software, python, in.PathExists), naming.Modules(p.versions, in.PathExists))...)
+		p.Mentions = append(p.Mentions, slices.Concat(r.Versioned(was, python, in.PathExists), naming.Environments(in.Assessment.Software, python, in.PathExists))...)
 	}
 	if !sameLine(in) && in.PathExists != nil {
 		p.Install = append(p.Install, naming.Commands(in.Target.Family.Conventions().Line, p.Installs, in.PathExists, own, in.Assessment.Cron)...)

@@ -467,25 +467,6 @@ func seriesOf(version string) string {
 	return parts[0] + "." + parts[1]
 }
 
-// languageFolders are the folders of people's modules that are of one version of a language, by
-// Debian's policies: the target's does not look there. The end is behind the version.
-var languageFolders = []struct{ language, pkg, home, end string }{
-	{"Perl", "perl", "/usr/local/share/perl/", ""},
-	{"Ruby", "ruby", "/var/lib/gems/", ".0"},
-	{"Ruby", "ruby", "/usr/local/lib/site_ruby/", ".0"},
-}
-
-// Modules are those of them that the machine has, with the target's in their place.
-func Modules(versions func(pkg string) (was, now string), exists func(string) bool) (all []Mention) {
-	for _, of := range languageFolders {
-		was, now := versions(of.pkg)
-		if from, to := of.home+was+of.end, of.home+now+of.end; assess.PlainVersion.MatchString(was) && assess.PlainVersion.MatchString(now) && was != now && exists(from) {
-			all = append(all, Mention{Path: from, Name: from, Now: to, Why: fmt.Sprintf("%s %s looks into %s.", of.language, now, to)})
-		}
-	}
-	return all
-}
-
 // In are mentions with the file that they stand in.
 func In(file string, all []Mention) []Mention {
 	for i := range all {
