@@ -519,6 +519,9 @@ func TestChecksThatTheTargetNeverCameTo(t *testing.T) {
 	is.Equal(named(New(in), "own shop: it sells").Verdict, Untried)
 	is.Equal(named(New(in), "own shop: it buys").Verdict, Runs)
 	is.Equal(named(New(in), "own shop: it never did"), Check{})
+	in.OwnTarget = append(in.OwnTarget, Own{Name: "shop: it sells: no stock"}) // it says why behind its name
+	is.Equal(named(New(in), "own shop: it sells").Verdict, Fails)
+	is.Equal(named(New(in), "own shop: it sells").Source, "passes")
 }
 
 // TestWhatSetsTheClockCannotBeTried where the clock is the host's.
