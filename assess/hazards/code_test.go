@@ -187,3 +187,10 @@ func TestScriptsThatWereNotRead(t *testing.T) {
 		})
 	}
 }
+
+// TestXMLSaysNothingInComments, which may be of several lines.
+func TestXMLSaysNothingInComments(t *testing.T) {
+	is := is.New(t)
+	is.Equal(outsideComments("<a>\n<!-- <b\n c> --> <d/>\n<!-- never closed\n"), "<a>\n\n <d/>\n\n")
+	is.Equal(outsideComments("plain\n"), "plain\n")
+}

@@ -79,8 +79,11 @@ type line struct {
 // of a script, which names the program that runs it, is none.
 func (m *Machine) lines(name string) []line {
 	return once(&m.read, name, func() (all []line) {
-		n := 0
-		for l := range strings.Lines(m.Files.Text(name)) {
+		n, text := 0, m.Files.Text(name)
+		if path.Ext(name) == ".xml" {
+			text = outsideComments(text)
+		}
+		for l := range strings.Lines(text) {
 			n++
 			l = strings.TrimSpace(l)
 			if l == "" || l[0] == '#' && !(n == 1 && strings.HasPrefix(l, "#!")) || l[0] == ';' || strings.HasPrefix(l, "//") && name != fstab {
@@ -90,6 +93,21 @@ func (m *Machine) lines(name string) []line {
 		}
 		return all
 	})
+}
+
+// outsideComments is a text of XML without its comments, line by line where it was.
+func outsideComments(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "<!--")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		comment, after, _ := strings.Cut(rest, "-->")
+		b.WriteString(strings.Repeat("\n", strings.Count(comment, "\n")))
+		text = after
+	}
 }
 
 // words are the files of places as words of the target's bash, where it has them, once each.
