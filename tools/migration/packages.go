@@ -14,7 +14,7 @@ import (
 )
 
 // bootPackages belong to a machine's hardware and boot, not to what it does.
-var bootPackages = lazyregexp.New(`^(linux-(image|headers|modules|kbuild|base)|linux-(lts|virt|edge|stable|rpi)$|syslinux$|mkinitfs$|grub|shim-|firmware-|efibootmgr|os-prober|initramfs-tools|dracut|.*-microcode$|.*-dkms$)`)
+var bootPackages = lazyregexp.New(`^(linux-(image|headers|modules|kbuild|base)|linux-(lts|virt|edge|stable|rpi|firmware)$|kernel(-(core|modules|default|firmware|uek|lt|ml|rt)(-.*)?)?$|syslinux$|mkinitfs$|grub|shim-|firmware-|efibootmgr|os-prober|initramfs-tools|dracut|.*-microcode$|.*-dkms$)`)
 
 // packages gives each installed package its row, in the assessment's order.
 func packages(in Input) []Package {
