@@ -246,6 +246,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	d.put("var/lib/dpkg/alternatives/helped", "auto\n/usr/bin/helped\n\n/usr/lib/db/15/helped\n50\n\n", false)
 	d.put("var/lib/alternatives/edit", "manual\n/usr/local/bin/edit\n\n/opt/edit/edit.py\n@nano@10\n\n", false) // chkconfig's
 	d.put("var/lib/dpkg/info/vim.postinst", "update-alternatives --install /usr/bin/editor editor /usr/bin/vim 30; pager\n", false)
+	d.put("var/lib/dpkg/info/iputils-ping.postinst", "setcap cap_net_raw+ep /bin/ping\n", false)
 	d.put("swapfile", "swap", false)
 	d.put("etc/shadow", "anna:$y$secret:19000:0:99999:7:::\nben:!:19000:1:90:7:14:20000:\n", false)
 	d.put("var/lib/dhcp/dhcpd.leases", "lease", false)
@@ -265,7 +266,8 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	is.NoErr(err)
 	defer h.Close()
 	said, commands := []string{}, []string{}
-	for _, n := range notices(h.FS(), &assess.Assessment{Cron: []assess.CronJob{{Schedule: "0 1 * * *", User: "root"}, {Schedule: "at 2027-01-01T00:00:00Z", User: "anna", Evidence: assess.Evidence{Path: "/var/spool/cron/atjobs/a0000101c3a4e0"}}}, Mounts: []assess.Mount{
+	programs := []assess.Program{{Path: "/usr/bin/node", Package: "nodejs", Capabilities: true}, {Path: "/usr/bin/ping", Package: "iputils-ping", Capabilities: true}, {Path: "/usr/local/bin/x", Capabilities: true}, {Path: "/usr/bin/su", Package: "util-linux", Privileged: true}}
+	for _, n := range notices(h.FS(), &assess.Assessment{Programs: programs, Cron: []assess.CronJob{{Schedule: "0 1 * * *", User: "root"}, {Schedule: "at 2027-01-01T00:00:00Z", User: "anna", Evidence: assess.Evidence{Path: "/var/spool/cron/atjobs/a0000101c3a4e0"}}}, Mounts: []assess.Mount{
 		{Type: "swap", Device: "/swapfile", Options: []string{"sw", "pri=5"}},
 		{Type: "none", Device: "/srv/data", Path: "/srv/ftp/a b", Options: []string{"bind"}},
 		{Type: "ext4", Device: "/srv/exam.img", Path: "/mnt/exam", Options: []string{"loop", "noauto"}},
@@ -281,12 +283,13 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 		is.True(n.Do != "" && !strings.Contains(n.What, "secret"))
 	}
 	is.Equal(said, []string{
-		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/edit", "alternative /usr/local/bin/older", "swap /swapfile", "mount /home", "mount /mnt/exam", "mount /mnt/x", "mount /srv/ftp/a b", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
+		"diversion /usr/bin/wall", "statoverride /usr/bin/x", "capabilities /usr/bin/node", "alternative /usr/bin/editor", "alternative /usr/bin/mytool", "alternative /usr/local/bin/edit", "alternative /usr/local/bin/older", "swap /swapfile", "mount /home", "mount /mnt/exam", "mount /mnt/x", "mount /srv/ftp/a b", "link /data", "password ageing /etc/shadow", "host name /etc/hostname",
 		"leases /var/lib/dhcp/dhcpd.leases", "lingering /var/lib/systemd/linger/anna", "job of at /var/spool/cron/atjobs/a0000101c3a4e0", "line of PAM /etc/pam.d/common-auth", "line of PAM /etc/pam.d/common-session", "history /etc/.git", "image localhost/own/app:1",
 	})
 	is.Equal(commands, []string{
 		`dpkg-divert --local --rename --divert '/usr/bin/wall.distrib' --add '/usr/bin/wall' && rsync -a "$SOURCE_SSH":'/usr/bin/wall' '/usr/bin/wall'`,
 		"dpkg-statoverride --force-all --update --add 'root' 'mail' '2755' '/usr/bin/x'",
+		`[ ! -e '/usr/bin/node' ] || { d=$(mktemp -d) && rsync -aX "$SOURCE_SSH":'/usr/bin/node' "$d"/ && setcap "$(getcap "$d"/* | sed 's/^[^ ]* *=\{0,1\} *//')" '/usr/bin/node'; rm -rf "$d"; }`,
 		"update-alternatives --install '/usr/bin/editor' 'editor' '/usr/local/bin/house-edit' '5' && update-alternatives --set 'editor' '/usr/bin/vim'",
 		"update-alternatives --install '/usr/bin/mytool' 'mytool' '/opt/my tool' '50'",
 		"update-alternatives --install '/usr/local/bin/edit' 'edit' '/opt/edit/edit.py' '10' && update-alternatives --set 'edit' '/opt/edit/edit.py'",

@@ -62,7 +62,8 @@ func configuration(in Input, where naming.Places) []Config {
 		c.Reason, c.shipped = f.Why, f.Why
 		files, there[f.Path] = append(files, c), true
 	}
-	for _, f := range asShipped.Dropped(in.Target, where.Dropped, comeAlong(files)) {
+	gone := func(file string) bool { return where.Dropped(file) || sameLine(in) && where.Replaced(file) }
+	for _, f := range asShipped.Dropped(in.Target, gone, comeAlong(files)) {
 		files = append(files, Config{From: f.Path, To: f.Path, Action: Copy, Reason: f.Why, Package: f.Package, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group), SHA256: f.SHA256})
 	}
 	tables := map[string]bool{}

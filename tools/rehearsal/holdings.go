@@ -10,6 +10,7 @@ import (
 	"svc/assess"
 	"svc/backend/sliced"
 	"svc/backend/tsv"
+	"svc/tools/rehearsal/tap"
 )
 
 //go:embed catalogues.tsv
@@ -252,23 +253,12 @@ func (j judge) machines(name string) bool {
 	return slices.ContainsFunc(j.Before.Configuration, func(c assess.ConfigFile) bool { return c.Path == name && c.Machine })
 }
 
-// knownAs is what the source calls a check of the target's: a program may add to the name why
-// it fails.
-func (j judge) knownAs(name string) string {
-	for end := len(name); end > 0; end = strings.LastIndex(name[:end], ": ") {
-		if _, asked := j.OwnSource[name[:end]]; asked {
-			return name[:end]
-		}
-	}
-	return name
-}
-
 // own are checks of a person's own; those that a program printed of the source alone count,
 // too.
 func (j judge) own() (all []Check) {
 	missing := maps.Clone(j.OwnSource)
 	for _, o := range j.OwnTarget {
-		o.Name = j.knownAs(o.Name)
+		o.Name = tap.Known(j.OwnSource, o.Name)
 		delete(missing, o.Name)
 		c := Check{Subject: o.Name, Verdict: Runs, Target: o.Text}
 		before, asked := j.OwnSource[o.Name]

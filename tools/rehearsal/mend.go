@@ -1,13 +1,11 @@
 package rehearsal
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
-	"svc/backend/lazyregexp"
 	"svc/backend/sliced"
 )
 
@@ -103,28 +101,4 @@ func wordsOf(text string) map[string]bool {
 // NewFix is a fix of the role, and what it is about: its paths, packages and commands.
 func NewFix(name, digest string, about []string) Fix {
 	return Fix{Name: name, SHA256: digest, Mended: []string{}, about: about}
-}
-
-var tapLine = lazyregexp.New(`^(not )?ok\b\s*([0-9]*)\s*(?:-\s*)?(.*?)\s*(#\s*(?i:skip|todo).*)?$`)
-
-// TAP are the checks of a program of a person's own: one a line of the Test Anything
-// Protocol, or one where it prints none, by its exit code.
-func TAP(name string, status int, text string) (all []Own) {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	for _, l := range lines {
-		if said, ok := strings.CutPrefix(strings.TrimSpace(l), "# "); ok && len(all) > 0 && !all[len(all)-1].OK {
-			all[len(all)-1].Text += " " + said // TAP's diagnostics follow what they are about
-			continue
-		}
-		m := tapLine.FindStringSubmatch(strings.TrimSpace(l))
-		if m == nil || m[2] == "" && m[3] == "" {
-			continue
-		}
-		label := cmp.Or(m[3], m[2])
-		all = append(all, Own{Name: name + ": " + label, OK: m[1] == "" || m[4] != "", Text: strings.TrimSpace(l)})
-	}
-	if all == nil {
-		all = []Own{{Name: name, OK: status == 0, Text: strings.TrimSpace(lines[len(lines)-1])}}
-	}
-	return all
 }

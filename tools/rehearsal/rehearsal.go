@@ -15,6 +15,7 @@ import (
 	"svc/tools/migration"
 	"svc/tools/rehearsal/session"
 	"svc/tools/rehearsal/sites"
+	"svc/tools/rehearsal/tap"
 )
 
 // Schema names the form of a Document.
@@ -152,13 +153,6 @@ type Catalogue struct {
 	Lines   []string
 }
 
-// Own is how a check of a person's own ended, on one machine.
-type Own struct {
-	Name string
-	OK   bool
-	Text string
-}
-
 // Input is what a verdict is made of.
 type Input struct {
 	Level    Level // of the target
@@ -176,8 +170,8 @@ type Input struct {
 	// People are people's programs on the source, with what of them was not looked at.
 	People     []compile.Program
 	PeopleLeft string
-	OwnSource  map[string]Own // nil where the source did not run
-	OwnTarget  []Own
+	OwnSource  map[string]tap.Result // nil where the source did not run
+	OwnTarget  []tap.Result
 	Data       []Step   // the data's own comparisons
 	Mends      []Step   // commands of known troubles, by what they mend
 	Unread     []string // files and folders of the source that could not be read, so that nobody moved them

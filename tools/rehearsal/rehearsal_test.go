@@ -13,6 +13,7 @@ import (
 	"svc/assess/ask/compile"
 	"svc/tools/migration"
 	"svc/tools/rehearsal/sites"
+	"svc/tools/rehearsal/tap"
 )
 
 // shop is a source with a web server and a service of its own, both running.
@@ -319,15 +320,6 @@ func TestAFixIsSaidToHaveMended(t *testing.T) {
 	is.Equal(again.Fixes[1].Mended, []string{"unit shopd.service"}) // it still is what mended it
 }
 
-func TestTAP(t *testing.T) {
-	is := is.New(t)
-	is.Equal(TAP("shop", 1, "1..3\nok 1 - opens\nnot ok 2 - sells\nnot ok 3 - ships # TODO later\n"), []Own{
-		{"shop: opens", true, "ok 1 - opens"}, {"shop: sells", false, "not ok 2 - sells"}, {"shop: ships", true, "not ok 3 - ships # TODO later"},
-	})
-	is.Equal(TAP("shop", 1, "not ok 1 - sells\n# no till\nok 2 - opens\n# unasked\n"), []Own{{"shop: sells", false, "not ok 1 - sells no till"}, {"shop: opens", true, "ok 2 - opens"}})
-	is.Equal(TAP("shop", 3, "it is closed\n"), []Own{{"shop", false, "it is closed"}})
-}
-
 // Whatever a target does, each check has one verdict and the sum is of all.
 func TestTheSumIsOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -513,13 +505,13 @@ func TestConsequencesOfAStepThatFailedAreToldAsSuch(t *testing.T) {
 func TestChecksThatTheTargetNeverCameTo(t *testing.T) {
 	is := is.New(t)
 	in := shop()
-	in.OwnSource = map[string]Own{"shop: it sells": {OK: true}, "shop: it buys": {OK: true}, "shop: it never did": {}}
+	in.OwnSource = map[string]tap.Result{"shop: it sells": {OK: true}, "shop: it buys": {OK: true}, "shop: it never did": {}}
 	is.Equal(named(New(in), "own shop: it sells"), Check{})
-	in.OwnTarget = []Own{{Name: "shop: it buys", OK: true}}
+	in.OwnTarget = []tap.Result{{Name: "shop: it buys", OK: true}}
 	is.Equal(named(New(in), "own shop: it sells").Verdict, Untried)
 	is.Equal(named(New(in), "own shop: it buys").Verdict, Runs)
 	is.Equal(named(New(in), "own shop: it never did"), Check{})
-	in.OwnTarget = append(in.OwnTarget, Own{Name: "shop: it sells: no stock"}) // it says why behind its name
+	in.OwnTarget = append(in.OwnTarget, tap.Result{Name: "shop: it sells: no stock"}) // it says why behind its name
 	is.Equal(named(New(in), "own shop: it sells").Verdict, Fails)
 	is.Equal(named(New(in), "own shop: it sells").Source, "passes")
 }

@@ -33,6 +33,7 @@ import (
 	"svc/tools/rehearsal"
 	"svc/tools/rehearsal/observe"
 	"svc/tools/rehearsal/sites"
+	"svc/tools/rehearsal/tap"
 	"svc/tools/rehearsal/unpack"
 	"svc/tools/report"
 	"svc/tools/role"
@@ -93,7 +94,7 @@ type booted struct {
 	*sandbox.Sandbox
 	since    time.Time
 	observed *rehearsal.Observed
-	own      []rehearsal.Own
+	own      []tap.Result
 }
 
 // Move tries the move of a machine on a throw-away target, apart from everything,
@@ -443,7 +444,7 @@ func (r *rehearsing) judge() (*rehearsal.Document, error) {
 	} // one that was ended is asked nothing
 	if r.source != nil {
 		in.Source = r.source.observed
-		in.OwnSource = sliced.Index(r.source.own, func(o rehearsal.Own) (string, rehearsal.Own) { return o.Name, o })
+		in.OwnSource = sliced.Index(r.source.own, func(o tap.Result) (string, tap.Result) { return o.Name, o })
 	}
 	d := rehearsal.New(in)
 	d.PlanDigest, d.Level, d.Base, d.Role, d.Remarks = r.PlanDigest, r.level, r.how, r.role, append(d.Remarks, r.remarked()...)

@@ -32,6 +32,7 @@ import (
 	"svc/tools/dataplan"
 	"svc/tools/migration"
 	"svc/tools/rehearsal"
+	"svc/tools/rehearsal/tap"
 	"svc/tools/rehearsal/unpack"
 	"svc/tools/report"
 	"svc/tools/sandbox"
@@ -588,7 +589,7 @@ const ownTime = 15 * time.Minute
 
 // ownChecks runs a person's checks on a machine: each program of the folder is one,
 // or as many as it prints lines of TAP.
-func (r *rehearsing) ownChecks(ctx context.Context, m *booted) (all []rehearsal.Own) {
+func (r *rehearsing) ownChecks(ctx context.Context, m *booted) (all []tap.Result) {
 	if r.in.Checks == "" {
 		return nil
 	}
@@ -606,13 +607,13 @@ func (r *rehearsing) ownChecks(ctx context.Context, m *booted) (all []rehearsal.
 		const run = "f=$(mktemp /run/svc-check.XXXXXX) && cat >$f && chmod 700 $f && $f </dev/null; s=$?; rm -f $f; exit $s"
 		got, err := m.Run(ctx, sandbox.Command{Words: []string{"sh", "-c", run}, Stdin: bytes.NewReader(b), Time: ownTime, Session: true})
 		if err != nil {
-			all = append(all, rehearsal.Own{Name: e.Name(), Text: oneLine(err.Error())})
+			all = append(all, tap.Result{Name: e.Name(), Text: oneLine(err.Error())})
 			continue
 		}
-		all = append(all, rehearsal.TAP(e.Name(), got.Status, tap(got.Text))...)
+		all = append(all, tap.Parse(e.Name(), got.Status, printed(got.Text))...)
 	}
 	return all
 }
 
-// tap is what a check printed, as text of a machine; a bounded end of it.
-func tap(b []byte) string { return visible.Lines(secret.Mask(string(b[max(0, len(b)-64<<10):]))) }
+// printed is what a check printed, as text of a machine; a bounded end of it.
+func printed(b []byte) string { return visible.Lines(secret.Mask(string(b[max(0, len(b)-64<<10):]))) }

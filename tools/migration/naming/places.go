@@ -148,6 +148,13 @@ func (p Places) Dropped(file string) bool {
 	return ok && r.To == nil && r.Action == api.ActionDrop
 }
 
+// Replaced reports whether another file of the target's packages does what a package's file
+// did, which a person has to see to.
+func (p Places) Replaced(file string) bool {
+	r, ok := p.files[file]
+	return ok && r.To != nil && *r.To != file && r.Action == api.ActionManual
+}
+
 // Unit finds the relocation of a service: the index knows those that are no
 // units of systemd by the name that systemd would give them.
 func (p Places) Unit(u assess.Unit) (r api.Relocation, ok bool) {
