@@ -144,11 +144,11 @@ func (ix *Index) ConfigPaths(source, target string, canonicals []string) ([]api.
 	if err != nil {
 		return nil, err
 	}
-	results := make([]api.ConfigRelocated, len(canonicals))
+	results, units := make([]api.ConfigRelocated, len(canonicals)), relocation.Units{Target: h.Target}
 	return results, h.follow(canonicals, func(way *translate.Path, i int, p *course.Course) (err error) {
 		results[i].Canonical = canonicals[i]
 		results[i].Relocations, err = relocation.Of(way.Pair, canonicals[i], p)
-		results[i].Units = relocation.Units(way.Pair, p)
+		results[i].Units = units.Of(p)
 		return err
 	})
 }

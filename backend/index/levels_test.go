@@ -144,7 +144,7 @@ func stayingNames(t *testing.T, ix *Index, line string, before, level int) []str
 			row = row || ix.tables.File.Table(record.RPMTrails+line+"-"+strconv.Itoa(n)).Has(r.Name)
 		}
 		for _, distribution := range []string{"centos", "centos-7", "almalinux", "sles"} {
-			row = row || own.Has(r.Name+" "+distribution) || own.Has(distribution+"/"+r.Name)
+			row = row || own.Has(record.OwnKey(distribution, r.Name)) || own.Has(record.GeneralKey(distribution, r.Name))
 		}
 		if !row {
 			names = append(names, r.Name)

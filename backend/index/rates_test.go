@@ -51,7 +51,7 @@ func TestWhatIsSureIsInTheTargetsList(t *testing.T) {
 func statedFor(ix *Index, to *lookup.Release) map[string]bool {
 	names := map[string]bool{}
 	for key, value := range ix.tables.File.Table(record.RPMOwn).All() {
-		if _, owner, _ := strings.Cut(key, " "); slices.Contains([]string{to.Slug, record.Distribution(to.Slug), to.RPM.Line}, owner) {
+		if owner, _, own := strings.Cut(key, " "); own && slices.Contains([]string{to.Slug, record.Distribution(to.Slug), to.RPM.Line}, owner) {
 			_, stated, _ := strings.Cut(value, "\t")
 			for name := range strings.FieldsSeq(stated) {
 				names[name] = true

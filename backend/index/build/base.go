@@ -48,8 +48,21 @@ func (b *base) copyTo(w *table.Writer, in *inputs) error {
 			continue
 		}
 		w.Copy(name, b.file.Table(name))
+		if slug, ok := strings.CutSuffix(name, record.FilesTable); ok {
+			b.putUnits(w, slug)
+		}
 	}
 	return nil
+}
+
+// putUnits makes anew which packages of a release ship units.
+func (b *base) putUnits(w *table.Writer, slug string) {
+	var names []string
+	shipped := map[string][]string{}
+	for name, files := range b.file.Table(slug + record.FilesTable).All() {
+		names, shipped[name] = append(names, name), strings.Split(files, "\t")
+	}
+	putUnits(w, slug, names, shipped)
 }
 
 // suites are the releases of Debian in the base, with as much of their packages

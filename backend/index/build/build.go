@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"svc/backend/index/catalog"
@@ -242,6 +243,20 @@ func putFiles(w *table.Writer, slug string, names []string, shipped map[string][
 		}
 	}
 	w.PutAll(slug+record.OwnersTable, owners)
+	putUnits(w, slug, names, shipped)
+}
+
+// putUnits stores which packages of a release ship units, by the first words of their names.
+func putUnits(w *table.Writer, slug string, names []string, shipped map[string][]string) {
+	owners := map[string]string{}
+	isUnit := func(file string) bool { _, ok := record.UnitOf(file); return ok }
+	for _, name := range names {
+		if slices.ContainsFunc(shipped[name], isUnit) {
+			word := record.FirstWord(name)
+			owners[word] = strings.TrimSpace(owners[word] + " " + name)
+		}
+	}
+	w.PutAll(record.UnitsTable+slug, owners)
 }
 
 // modules are the rpm names of the packages of Perl modules, where they are not

@@ -175,7 +175,7 @@ func isSpelling(name, other string) bool {
 	if rpm.Squeeze(name) == rpm.Squeeze(other) {
 		return true
 	}
-	for spelling := range rpm.Spellings(other) {
+	for spelling := range rpm.Spellings(other, strings.ToLower(other)) {
 		if spelling == name {
 			return true
 		}
@@ -247,7 +247,7 @@ func (f *foreign) partVendor(name string) bool {
 		return false
 	}
 	f.rows[name], f.lines[name] = vendors, "el"
-	f.ownNames[name+" suse"] = string(api.RelationSame) + "\t" + name
+	f.ownNames[record.OwnKey("suse", name)] = string(api.RelationSame) + "\t" + name
 	return true
 }
 
@@ -258,10 +258,10 @@ func (f *foreign) readOwnNames(r *reader) {
 		if !leadsRightly(relation, c[3] != "") {
 			r.refuse(fmt.Errorf("el_names.tsv: the row of %q is %s %q", c[0], c[2], c[3]))
 		}
-		f.ownNames[c[0]+" "+c[1]] = c[2] + "\t" + c[3]
+		f.ownNames[record.OwnKey(c[1], c[0])] = c[2] + "\t" + c[3]
 		for own := range strings.FieldsSeq(c[3]) {
 			if f.isBack(relation, c[1], own) {
-				f.back(c[1]+"/"+own, c[0])
+				f.back(record.GeneralKey(c[1], own), c[0])
 			}
 		}
 	}

@@ -6,7 +6,8 @@ import "embed"
 
 // Facts are the tables of what archives say of suites of Debian: they change when a
 // suite is imported. Lists has which lists of rpm distributions have a name: it changes
-// when a list is taken anew. Answers are the tables of what the rows decide.
+// when a list is taken anew. Answers are the tables of what the rows decide,
+// and of which packages ship units.
 var (
 	//go:embed facts.bin
 	Facts string

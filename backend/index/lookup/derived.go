@@ -144,10 +144,8 @@ func (t *Release) Offers(r record.Record) (offer api.TargetPackage, likely float
 // likelihood is how sure it is that a derived release has a package of its
 // nearest suite under the same name.
 func (t *Release) likelihood(name string) float64 {
-	if t.Other != nil {
-		if _, ok := t.Other.Find(name); ok {
-			return inBoth
-		}
+	if t.Other != nil && t.Other.Has(name) {
+		return inBoth
 	}
 	return inNearest
 }

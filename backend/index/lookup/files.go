@@ -32,36 +32,18 @@ func (t *Release) Shipped(files []string, name, folder string) []string {
 	return files
 }
 
-// UnitsBeside are the units that a package ships, and those whose names begin with its first
-// word, sorted.
-func (t *Release) UnitsBeside(name string) []string { return t.units()[firstWord(name)] }
-
-// shippedUnits are the units of packages, with what systemd makes of their scripts in init.d,
-// by the first words of the packages' names.
-func (t *Release) shippedUnits() map[string][]string {
-	units := map[string][]string{}
-	for _, folder := range []struct{ path, suffix string }{{"/etc/init.d/", ".service"}, {"/usr/lib/systemd/system/", ""}} {
-		for file, owners := range t.Owners.Under(folder.path) {
-			unit := t.inOwn(file[len(folder.path):])
-			if strings.Contains(unit, "/") {
-				continue
-			}
-			for owner := range strings.FieldsSeq(owners) {
-				word := firstWord(owner)
-				units[word] = append(units[word], unit+folder.suffix)
+// UnitsOf are the units of packages whose names begin with a word, with what systemd makes
+// of their scripts in init.d.
+func (t *Release) UnitsOf(word string) (units []string) {
+	for owner := range strings.FieldsSeq(t.units.Value(word)) {
+		for file, rest := "", t.files.Value(owner); rest != ""; {
+			file, rest = record.Column(rest)
+			if unit, ok := record.UnitOf(file); ok {
+				units = append(units, t.inOwn(unit))
 			}
 		}
 	}
-	for word, all := range units {
-		slices.Sort(all)
-		units[word] = slices.Compact(all)
-	}
 	return units
-}
-
-func firstWord(name string) string {
-	word, _, _ := strings.Cut(name, "-")
-	return word
 }
 
 // OwnersOf are the packages that ship a path.

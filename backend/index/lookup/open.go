@@ -26,9 +26,6 @@ func Open(file *table.File) *Tables {
 		}
 	}
 	ix.derive()
-	for _, t := range ix.BySlug {
-		t.units = sync.OnceValue(t.shippedUnits)
-	}
 	return ix
 }
 

@@ -15,6 +15,15 @@ func (t *Release) Find(name string) (record.Record, bool) {
 	return record.DecodeRecord(name, value), true
 }
 
+// Has reports whether the release has a package.
+func (t *Release) Has(name string) bool {
+	if t.Names.Has(name) {
+		return true
+	}
+	_, own := t.FindOwn(name)
+	return own
+}
+
 // ByCanonical reads the record of the package that a canonical names.
 func (t *Release) ByCanonical(canonical string) (record.Record, bool) {
 	name, ok := t.canonicals.Get(canonical)

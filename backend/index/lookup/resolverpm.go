@@ -145,7 +145,8 @@ func withoutArch(name string) string {
 // Spelled are the other names by which any list has an rpm of a name.
 func (ix *Tables) Spelled(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for other := range rpm.Spellings(name) {
+		small := strings.ToLower(name)
+		for other := range rpm.Spellings(name, small) {
 			if (ix.rpmLists.Has(other) || ix.rpmNames.Has(other)) && !yield(other) {
 				return
 			}
@@ -154,7 +155,6 @@ func (ix *Tables) Spelled(name string) iter.Seq[string] {
 			other, ok := ix.spellings.Get(small)
 			return !ok || other == name || yield(other)
 		}
-		small := strings.ToLower(name)
 		if bare, lib := strings.CutPrefix(small, "lib"); capitals(small) && lib {
 			capitals(bare)
 		}

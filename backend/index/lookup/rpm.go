@@ -85,8 +85,8 @@ func (r *RPM) Called(name string) *RPM {
 // isOther reports whether a release is one of SUSE, which gives the name to another
 // package than EL.
 func (r *RPM) isOther(l *Line) bool {
-	if l.others == nil {
-		return false
+	if l.others == nil || r.there && r.Line != "el" {
+		return false // a name that SUSE gives to another is EL's alone
 	}
 	if r.other == 0 {
 		r.other = int8(2*record.BoolOrder(l.others()[r.Key]) - 1)

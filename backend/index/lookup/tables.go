@@ -32,7 +32,7 @@ type Release struct {
 	sources    *table.Table // source without a binary of its name → main binary
 	files      *table.Table // name → configuration, units, sysusers
 	Owners     *table.Table // path → names
-	units      func() map[string][]string
+	units      *table.Table // first word of a name → names of packages that ship units
 
 	// Of a release that is derived from others:
 	Nearest, Other *Release
@@ -65,6 +65,7 @@ func tablesOf(file *table.File, r release.Release) *Release {
 		sources:    file.Table(slug + record.SourcesTable),
 		files:      file.Table(slug + record.FilesTable),
 		Owners:     file.Table(slug + record.OwnersTable),
+		units:      file.Table(record.UnitsTable + slug),
 	}
 }
 

@@ -5,11 +5,11 @@ import "strings"
 // glob is a curated row for all names of a pattern; an asterisk stands for
 // anything.
 type glob struct {
-	pattern, Value string
-	first, last    string   // of the pattern in small letters: what is before its asterisks, and behind them
-	between        []string // and between them
-	letters, mask  letters  // that a name must begin with: most rows are told apart by these
-	next           *glob    // of the same place
+	pattern, Value string  // the pattern in small letters
+	first, last    int     // where its first asterisk is, and its last
+	end            byte    // with which it ends, and a name that fits where that is no asterisk
+	letters, mask  letters // that a name must begin with: most rows are told apart by these
+	next           *glob   // of the same place
 }
 
 // Globs are rows by the four letters with which their patterns begin; those that begin
@@ -41,8 +41,8 @@ func (l letters) ofFour() letters  { return 1 + ofThree + l%ofFour }
 
 // Add adds a row; what has no asterisk is none.
 func (g *Globs) Add(pattern, value string) {
-	first, last, ok := strings.Cut(strings.ToLower(pattern), "*")
-	if !ok {
+	first, last := strings.IndexByte(pattern, '*'), strings.LastIndexByte(pattern, '*')
+	if first < 0 {
 		return
 	}
 	if len(g.room) == 0 {
@@ -50,16 +50,13 @@ func (g *Globs) Add(pattern, value string) {
 	}
 	row := &g.room[0]
 	g.room = g.room[1:]
-	*row = glob{pattern: pattern, Value: value, first: first, last: last}
-	if i := strings.LastIndexByte(last, '*'); i >= 0 {
-		row.between, row.last = strings.Split(last[:i], "*"), last[i+1:]
-	}
-	row.letters, row.mask = begin(first)
+	*row = glob{pattern: strings.ToLower(pattern), Value: value, first: first, last: last, end: pattern[len(pattern)-1] | ' '}
+	row.letters, row.mask = begin(pattern[:first])
 	at := letters(0)
 	switch {
-	case len(first) > 3:
+	case first > 3:
 		at = row.letters.ofFour()
-	case len(first) == 3:
+	case first == 3:
 		at = row.letters.ofThree()
 	}
 	row.next, g.places[at] = g.places[at], row
@@ -84,10 +81,10 @@ func (g *Globs) Longest(name string) (best *glob) {
 		return nil
 	}
 	opening, _ := begin(name)
-	small := ""
+	end, small := name[len(name)-1]|' ', ""
 	for _, row := range [...]*glob{g.places[0], g.places[opening.ofThree()], g.places[opening.ofFour()]} {
 		for ; row != nil; row = row.next {
-			if opening&row.mask != row.letters {
+			if opening&row.mask != row.letters || row.end != end && row.end != '*' {
 				continue
 			}
 			if small == "" {
@@ -111,16 +108,22 @@ func (g *glob) before(other *glob) bool {
 
 // Stood is what the asterisk of a pattern with one of them stands for in a name
 // that fits.
-func (g *glob) Stood(name string) string { return name[len(g.first) : len(name)-len(g.last)] }
+func (g *glob) Stood(name string) string {
+	return name[g.first : len(name)-len(g.pattern)+g.last+1]
+}
 
 // fits reports whether a name in small letters is of the pattern: its parts come
 // one after the other, the first at the beginning and the last at the end.
 func (g *glob) fits(name string) bool {
-	if len(name) < len(g.first)+len(g.last) || !strings.HasPrefix(name, g.first) || !strings.HasSuffix(name, g.last) {
+	begin, end := g.pattern[:g.first], g.pattern[g.last+1:]
+	if len(name) < len(begin)+len(end) || !strings.HasPrefix(name, begin) || !strings.HasSuffix(name, end) {
 		return false
 	}
+	if g.first == g.last {
+		return true
+	}
 	name = g.Stood(name)
-	for _, part := range g.between {
+	for part := range strings.SplitSeq(g.pattern[g.first+1:g.last], "*") {
 		_, rest, ok := strings.Cut(name, part)
 		if !ok {
 			return false

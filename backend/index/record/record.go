@@ -11,7 +11,17 @@ import (
 
 // IsCanonical tells a canonical that stands for a package whose name is not
 // known from a name.
-func IsCanonical(name string) bool { return strings.Contains(name, "--") }
+func IsCanonical(name string) bool { return roleAt(name) < len(name) }
+
+// roleAt is where the "--" of a canonical's role is, or its end.
+func roleAt(canonical string) int {
+	for i := 1; i < len(canonical); i++ {
+		if canonical[i] == '-' && canonical[i-1] == '-' {
+			return i - 1
+		}
+	}
+	return len(canonical)
+}
 
 // HasWord reports whether one of the words of a text is this.
 func HasWord(text, word string) bool {
@@ -50,7 +60,7 @@ func (r Record) Encode() string {
 
 func DecodeRecord(name, value string) Record {
 	r := Record{Name: name}
-	r.Component = Columns(value, &r.Canonical, &r.Major, &r.Version)
+	r.Version, r.Component = Column(Columns(value, &r.Canonical, &r.Major))
 	r.Canonical = cmp.Or(r.Canonical, name)
 	return r
 }
@@ -61,14 +71,15 @@ func Column(value string) (first, rest string) { return Cut(value, '\t') }
 // Columns takes the first columns of a value, which are short or empty: their bytes are
 // looked at one by one, as that costs less than a search for each tab.
 func Columns(value string, columns ...*string) (rest string) {
+	begin := 0
 	for _, column := range columns {
-		end := 0
+		end := begin
 		for end < len(value) && value[end] != '\t' {
 			end++
 		}
-		*column, value = value[:end], value[min(end+1, len(value)):]
+		*column, begin = value[begin:end], min(end+1, len(value))
 	}
-	return value
+	return value[begin:]
 }
 
 // Cut parts a text at the first of a byte, which is found sooner than a text.
@@ -99,11 +110,11 @@ func (r Record) KeepsMajor() bool {
 // Role is what stands after "--" in a canonical, or main. What parts an rpm from
 // one that has the canonical already is no part of it.
 func Role(canonical string) api.Role {
-	_, r, found := strings.Cut(canonical, "--")
-	if !found {
+	at := roleAt(canonical)
+	if at == len(canonical) {
 		return api.RoleMain
 	}
-	return api.Role(WithoutApart(r))
+	return api.Role(WithoutApart(canonical[at+len("--"):]))
 }
 
 // WithRole is the canonical of a role of a software.
@@ -143,12 +154,14 @@ var modulePrefixes = []string{"libapache2-mod-", "libpam-", "libnginx-mod-"}
 // IsLibrary reports whether a package of Debian's family is a library, which comes
 // as a dependency: by its role, or by a name that ends with a soname.
 func (r Record) IsLibrary() bool {
+	if !strings.HasPrefix(r.Name, "lib") {
+		return Role(r.Canonical) == api.RoleLib
+	}
 	if slices.ContainsFunc(modulePrefixes, func(prefix string) bool { return strings.HasPrefix(r.Name, prefix) }) {
 		return false
 	}
 	name := strings.TrimSuffix(r.Name, "t64")
-	return Role(r.Canonical) == api.RoleLib ||
-		strings.HasPrefix(name, "lib") && strings.ContainsRune("0123456789", rune(name[len(name)-1]))
+	return IsDigit(name, len(name)-1) || Role(r.Canonical) == api.RoleLib
 }
 
 // Software is a canonical without its role and its major.
@@ -170,12 +183,10 @@ func EncodeTrail(t Trail) string {
 
 // DecodeTrail reads a trail. What is none leads nowhere: opening an index finds it.
 func DecodeTrail(value string) Trail {
-	relation, rest := Column(value)
-	percent, rest := Column(rest)
-	targets, rest := Column(rest)
-	method, candidates, whole := strings.Cut(rest, "\t")
+	var relation, percent, targets, method string
+	candidates := Columns(value, &relation, &percent, &targets, &method)
 	confidence, err := strconv.Atoi(percent)
-	if err != nil || confidence < 0 || confidence > 100 || !whole {
+	if err != nil || confidence < 0 || confidence > 100 {
 		return Trail{Relation: api.RelationUnknown}
 	}
 	return Trail{

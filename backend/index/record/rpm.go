@@ -92,6 +92,12 @@ func LineOf(word string) (line, name string) {
 	return "", word
 }
 
+// OwnKey is the key of what an owner of names has in place of EL's.
+func OwnKey(owner, name string) string { return owner + " " + name }
+
+// GeneralKey is the key of the name that EL has for an owner's.
+func GeneralKey(owner, own string) string { return owner + "/" + own }
+
 func UntilKey(level, name string) string { return level + "/" + name }
 
 func BoolOrder(b bool) int {

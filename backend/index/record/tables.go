@@ -30,7 +30,7 @@ const (
 	DerivativeRows = "kin/rows"       // the same for packages that only derivatives of Debian have
 	VendorsTable   = "vendors"        // vendor → what to know of its repository
 	RPMTrails      = "rpm/trails/"    // and a level: name → trail to the next level
-	RPMOwn         = "rpm/own"        // distribution/own name → EL's; EL's and a distribution → relation, own names
+	RPMOwn         = "rpm/own"        // distribution/own name → EL's; distribution and EL's → relation, own names
 )
 
 // RPMLists has which lists of releases near EL, and of SUSE, have an rpm:
@@ -57,6 +57,10 @@ const (
 	ConditionalsTable = "curated/conditionals"
 	ConfigTable       = "curated/config-paths"
 )
+
+// UnitsTable and a release have which packages of it ship units, by the first words of their
+// names.
+const UnitsTable = "units/"
 
 // TrailsTable has what changes from a release to a neighbour, either way.
 func TrailsTable(from, to string) string { return from + ">" + to + TrailsEnd }

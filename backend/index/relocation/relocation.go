@@ -15,8 +15,6 @@ import (
 	"svc/backend/sliced"
 )
 
-const unitFolder = "/usr/lib/systemd/system/"
-
 // places finds where configuration goes between two releases.
 type places struct{ *course.Pair }
 
@@ -42,16 +40,28 @@ func Of(between *course.Pair, canonical string, p *course.Course) ([]api.Relocat
 	return kept, nil
 }
 
-// Units are those that the successors of a package ship, and packages whose names begin with
+// Units are those of a target's packages, for who asks of packages in order: of those
+// that begin alike they are the same, and are kept until others are asked for.
+type Units struct {
+	Target *lookup.Release
+	word   string // with which the names begin
+	beside []string
+}
+
+// Of are those that the successors of a package ship, and packages whose names begin with
 // the same word, which these often bring, with what systemd makes of their scripts in init.d;
 // nil where what the target or one of them ships is not known.
-func Units(between *course.Pair, p *course.Course) []string {
-	if between.Target.Owners.Len() == 0 || len(p.Names) == 0 || !between.Target.HasAll(p.Names) {
+func (u *Units) Of(p *course.Course) []string {
+	if u.Target.Owners.Len() == 0 || len(p.Names) == 0 || !u.Target.HasAll(p.Names) {
 		return nil
 	}
 	units := []string{}
 	for _, name := range p.Names {
-		units = append(units, between.Target.UnitsBeside(name)...)
+		if word := record.FirstWord(name); word != u.word {
+			u.word, u.beside = word, u.Target.UnitsOf(word)
+			slices.Sort(u.beside)
+		}
+		units = append(units, u.beside...)
 	}
 	slices.Sort(units)
 	return slices.Compact(units)
@@ -162,7 +172,7 @@ func (m *move) compare(p *course.Course, relocations []api.Relocation) []api.Rel
 // relocate finds the new place of a path that is gone from its old one.
 func (m *move) relocate(p *course.Course, from string) api.Relocation {
 	kind := api.RelocateFile
-	if strings.HasPrefix(from, unitFolder) {
+	if strings.HasPrefix(from, record.UnitFolder) {
 		kind = api.RelocateService
 	}
 	if to, ok := m.newVersion(from); ok {
@@ -176,7 +186,7 @@ func (m *move) relocate(p *course.Course, from string) api.Relocation {
 	}
 	if kind == api.RelocateService && m.gone(path.Ext(from)) == 1 {
 		if to, ok := m.only(func(to string) bool {
-			return strings.HasPrefix(to, unitFolder) && path.Ext(to) == path.Ext(from)
+			return strings.HasPrefix(to, record.UnitFolder) && path.Ext(to) == path.Ext(from)
 		}); ok {
 			return relocation(kind, from, to, api.ActionConvert, "The unit has a new name: what refers to it must follow.")
 		}
@@ -257,14 +267,14 @@ func (m *move) only(fits func(string) bool) (string, bool) {
 // gone counts the units of a type that the successors do not ship.
 func (m *move) gone(ext string) int {
 	return sliced.Count(m.old, func(p string) bool {
-		return strings.HasPrefix(p, unitFolder) && path.Ext(p) == ext && !slices.Contains(m.next, p)
+		return strings.HasPrefix(p, record.UnitFolder) && path.Ext(p) == ext && !slices.Contains(m.next, p)
 	})
 }
 
 // relocation is one row; units go by their names.
 func relocation(kind api.RelocationKind, from, to string, action api.RelocationAction, note string) api.Relocation {
 	if kind == api.RelocateService {
-		from, to = path.Base(from), strings.TrimPrefix(to, unitFolder)
+		from, to = path.Base(from), strings.TrimPrefix(to, record.UnitFolder)
 	}
 	r := api.Relocation{From: from, Kind: kind, Action: action, Note: note}
 	if to != "" {

@@ -198,7 +198,9 @@ func readEnds(line string) (software string, e ends, others string) {
 // read reads the other columns: from, to, kind, action, note and provenance.
 func (e ends) read(others string) familyRow {
 	r, kind, action := familyRow{ends: e}, "", ""
-	note := record.Columns(others, &r.From, &r.to, &kind, &action)
+	r.From, others = record.Column(others)
+	r.to, others = record.Column(others)
+	note := record.Columns(others, &kind, &action)
 	r.Note, _ = record.Column(note)
 	r.to, r.Kind, r.Action = tsv.Said(r.to), api.RelocationKind(kind), api.RelocationAction(action)
 	return r
@@ -470,7 +472,7 @@ func (h places) grounds(p *course.Course, r api.Relocation) int {
 	case api.RelocateUser, api.RelocateGroup:
 		return 0
 	case api.RelocateService:
-		to = unitFolder + to
+		to = record.UnitFolder + to
 	case api.RelocateDir:
 		below = to + "/"
 	}

@@ -1,7 +1,6 @@
 package rpm
 
 import (
-	"slices"
 	"strings"
 
 	"svc/backend/index/record"
@@ -15,14 +14,13 @@ var ofDistribution = lazyregexp.New(`(?i)^((alma|rocky|oracle|amazon)?linux|cent
 // identityWords follow a dash in all of these: most names have none, which costs less to see.
 var identityWords = []string{"release", "repos", "logos", "gpg-keys", "indexhtml", "backgrounds", "artwork", "branding"}
 
-// identityLetters begin these words.
-const identityLetters = "rlgiba"
-
 // IsIdentity reports whether an rpm is a distribution itself, as almalinux-release is.
 func IsIdentity(name string) bool {
 	for _, rest := record.Cut(name, '-'); rest != ""; _, rest = record.Cut(rest, '-') {
-		if strings.IndexByte(identityLetters, rest[0]) >= 0 && slices.ContainsFunc(identityWords, func(word string) bool { return strings.HasPrefix(rest, word) }) {
-			return ofDistribution.MatchString(name)
+		for _, word := range identityWords {
+			if word[0] == rest[0] && strings.HasPrefix(rest, word) {
+				return ofDistribution.MatchString(name)
+			}
 		}
 	}
 	return false

@@ -54,11 +54,19 @@ func (q query) byRole(rest, suffix string, role api.Role) (Guess, bool) {
 // ends is the number that a name ends with.
 var ends = lazyregexp.New(`^(.*[a-z])([0-9]+)$`)
 
+// numbered are a name and the number that it ends with; nil where it ends with none, as most.
+func numbered(name string) []string {
+	if !record.IsDigit(name, len(name)-1) {
+		return nil
+	}
+	return ends.FindStringSubmatch(name)
+}
+
 // dev finds the development package of what rest names.
 func (q query) dev(rest, suffix string) (Guess, bool) {
 	x := dashed(rest)
 	names := []string{x + "-dev", "lib" + x + "-dev", "lib" + x + ".0-dev", "lib" + x + "-1.0-dev", strings.TrimPrefix(x, "lib") + "-dev"}
-	if m := ends.FindStringSubmatch(x); m != nil {
+	if m := numbered(x); m != nil {
 		if n := m[2]; len(n) > 1 { // vte291 is vte-2.91
 			version := n[:1] + "." + n[1:]
 			names = append(names, "lib"+m[1]+"-"+version+"-dev", m[1]+"-"+version+"-dev", "lib"+m[1]+version+"-dev")

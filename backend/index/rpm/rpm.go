@@ -139,7 +139,10 @@ func rules() []func(query) (Guess, bool) {
 
 // first is the first of the names that Debian has.
 func (q query) first(names ...string) (string, bool) {
-	for _, name := range names {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue // as where a rule makes nothing of a name
+		}
 		if _, ok := q.debian.Package(name); ok {
 			return name, true
 		}
@@ -170,7 +173,10 @@ func (q query) identical() (Guess, bool) {
 
 // folded finds a name in the lower case and with the dashes of Debian.
 func (q query) folded() (Guess, bool) {
-	return q.named(api.RelationRenamed, sameName, SameName, q.lower, strings.ReplaceAll(q.lower, "_", "-"))
+	if names := []string{q.lower, strings.ReplaceAll(q.lower, "_", "-")}; names[1] != q.name {
+		return q.named(api.RelationRenamed, sameName, SameName, names...)
+	}
+	return Guess{}, false // it is asked for as it is
 }
 
 // collections are the prefixes of software collections and of repositories
@@ -252,7 +258,8 @@ func (q query) lib() (Guess, bool) {
 	if !strings.HasPrefix(q.lower, "lib") {
 		name, confidence = "lib"+q.name, sibling
 	}
-	for _, stem := range []string{Squeeze(name), Stem(name), Stem(Stem(name))} {
+	stems := []string{Squeeze(name), Stem(name), Stem(Stem(name))}
+	for _, stem := range slices.Compact(stems) {
 		canonical, ok := q.debian.Library(stem)
 		if !ok {
 			continue
@@ -348,7 +355,8 @@ func Names(canonical string) []string {
 	if !ok {
 		return []string{canonical}
 	}
-	return sliced.FilterMap(record.RPMEndings, func(s record.Ending) (string, bool) { return base + s.Suffix, string(s.Role) == role })
+	ofRole := sliced.Filter(record.RPMEndings, func(s record.Ending) bool { return string(s.Role) == role })
+	return sliced.Map(ofRole, func(s record.Ending) string { return base + s.Suffix })
 }
 
 // Usual is the name that a canonical of Canonical is most often of; ok is false

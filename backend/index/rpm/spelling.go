@@ -7,10 +7,9 @@ import (
 
 // Spellings are other names by which a distribution may have an rpm of a name: they differ
 // in capitals and dashes, in the "lib" and the version of headers, and in what modules of
-// Python have before their own names.
-func Spellings(name string) iter.Seq[string] {
+// Python have before their own names. The name is given in small letters too.
+func Spellings(name, lower string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		lower := strings.ToLower(name)
 		_ = (lower == name || yield(lower)) &&
 			(strings.IndexByte(lower, '_') < 0 || yield(strings.ReplaceAll(lower, "_", "-"))) &&
 			ofModule(lower, yield) && ofHeaders(name, yield)

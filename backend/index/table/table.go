@@ -189,7 +189,7 @@ func (t *Table) find(key string) (offset int, ok bool) {
 	if t.count == 0 {
 		return 0, false
 	}
-	for i, tag := place(key, len(t.slots)); ; i = next(i, len(t.slots)) {
+	for i, tag := place(xxhash.Sum64String(key), len(t.slots)); ; i = next(i, len(t.slots)) {
 		switch t.slots[i] {
 		case 0:
 			return 0, false
@@ -205,9 +205,8 @@ func (t *Table) find(key string) (offset int, ok bool) {
 // offset is that of the slot which begins at a byte.
 func (t *Table) offset(i int) int { return int(number(t.slots[i+1:], 0)) }
 
-// place is where the slot of a key's hash begins among the bytes of all, and its tag.
-func place(key string, size int) (slot int, tag byte) {
-	hash := xxhash.Sum64String(key)
+// place is where the slot of a hash begins among the bytes of all, and its tag.
+func place(hash uint64, size int) (slot int, tag byte) {
 	return slotSize * int(hash>>32*uint64(size/slotSize)>>32), max(byte(hash), 1)
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
 	"svc/backend/wire"
 )
 
@@ -98,7 +100,7 @@ func newTable(records map[string]string) *Table {
 	slots := make([]byte, slotSize*(len(records)+(len(records)+1)/2))
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(records)) {
-		i, tag := place(key, len(slots))
+		i, tag := place(xxhash.Sum64String(key), len(slots))
 		for slots[i] != 0 {
 			i = next(i, len(slots))
 		}

@@ -25,7 +25,7 @@ func (h *Path) inOtherLine(p *course.Course) bool {
 	if name == p.Source.Name {
 		return false
 	}
-	relation, _ := record.Column(h.Tables.RpmOwn.Value(name + " " + h.Source.RPM.Line))
+	relation, _ := record.Column(h.Tables.RpmOwn.Value(record.OwnKey(h.Source.RPM.Line, name)))
 	r, _ := h.Seen.Find(h.Target, name)
 	p.Relation, p.Confidence, p.Names = course.Stronger(api.RelationRenamed, api.Relation(relation)), record.RowConfidence*h.existence(r), []string{name}
 	return true

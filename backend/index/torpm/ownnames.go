@@ -20,35 +20,34 @@ type ownNames struct {
 
 // readOwnNames reads what the two releases have of names that EL does not have.
 func readOwnNames(of *course.Pair) (h ownNames) {
-	sources, targets := owners(of.Source, of.Target), owners(of.Target, of.Source)
-	h.general, h.own, h.stated = make([]map[string]string, len(sources)), make([]map[string]string, len(targets)), map[string]bool{}
-	for key, value := range of.Tables.RpmOwn.All() {
-		if name, owner, own := strings.Cut(key, " "); own {
-			if at := slices.Index(targets, owner); at >= 0 {
-				put(h.own, at, name, value)
-				_, names, _ := strings.Cut(value, "\t")
-				for stated := range strings.FieldsSeq(names) {
-					h.stated[stated] = true
-				}
-			}
-			continue
-		}
-		owner, name, _ := strings.Cut(key, "/")
-		put(h.general, slices.Index(sources, owner), name, value)
+	h.stated = map[string]bool{}
+	for _, owner := range owners(of.Target, of.Source) {
+		h.own = appendRows(h.own, of.Tables, record.OwnKey(owner, ""))
 	}
-	none := func(names map[string]string) bool { return names == nil }
-	h.general, h.own = slices.DeleteFunc(h.general, none), slices.DeleteFunc(h.own, none)
+	for _, rows := range h.own {
+		for _, value := range rows {
+			_, names := record.Column(value)
+			for stated := range strings.FieldsSeq(names) {
+				h.stated[stated] = true
+			}
+		}
+	}
+	for _, owner := range owners(of.Source, of.Target) {
+		h.general = appendRows(h.general, of.Tables, record.GeneralKey(owner, ""))
+	}
 	return h
 }
 
-func put(all []map[string]string, i int, name, value string) {
-	if i < 0 {
-		return
+// appendRows adds the rows whose keys begin with a prefix, without it, if there are any.
+func appendRows(all []map[string]string, tables *lookup.Tables, prefix string) []map[string]string {
+	rows := map[string]string{}
+	for key, value := range tables.RpmOwn.Under(prefix) {
+		rows[key[len(prefix):]] = value
 	}
-	if all[i] == nil {
-		all[i] = map[string]string{}
+	if len(rows) == 0 {
+		return all
 	}
-	all[i][name] = value
+	return append(all, rows)
 }
 
 // owners are those under whose names a release of rpms has names of its own:

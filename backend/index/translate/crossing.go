@@ -13,7 +13,7 @@ import (
 // under that which it had or got in either of them, or by its canonical.
 func (h *Path) cross(r record.Record) course.Course {
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.CrossConfidence, Names: []string{r.Name}}
-	if _, ok := h.Target.Find(r.Name); ok {
+	if h.Target.Has(r.Name) {
 		return p
 	}
 	for _, way := range []func(course.Course) (course.Course, bool){h.overTarget, h.overSource, h.sameJob} {

@@ -13,7 +13,7 @@ import (
 // suite that has it, else by the curated rows.
 func (h *Path) fromOwn(r record.Record) course.Course {
 	p := course.Course{Source: r, Relation: api.RelationSame, Confidence: course.SameConfidence, Names: []string{r.Name}}
-	if _, ok := h.Target.Find(r.Name); ok {
+	if h.Target.Has(r.Name) {
 		return p
 	}
 	if later, ok := h.later(r.Name); ok && len(later.Names) > 0 {

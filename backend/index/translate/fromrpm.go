@@ -99,8 +99,7 @@ func (h *Path) arrive(p *course.Course, alternatives []string) {
 // offers reports whether the target has a package: in the place of another not one
 // that only leads on, for that says which.
 func (h *Path) offers(name string, relation api.Relation) bool {
-	_, ok := h.Target.Find(name)
-	return ok && (relation != api.RelationReplaced || !h.onlyLeads(name))
+	return h.Target.Has(name) && (relation != api.RelationReplaced || !h.onlyLeads(name))
 }
 
 // onlyLeads reports whether a package of the target's suite only leads to
@@ -137,8 +136,7 @@ func (h *Path) rivals(name, other string) bool {
 	if ofGCC(name) && rpm.Unnumbered(other) == rpm.Unnumbered(name) {
 		return false
 	}
-	_, ok := h.Target.Find(other)
-	return ok
+	return h.Target.Has(other)
 }
 
 // ofGCC reports whether a package is a part of one of the versions of GCC.
