@@ -32,6 +32,9 @@ func (t *Release) Shipped(files []string, name, folder string) []string {
 	return files
 }
 
+// KnowsUnits reports whether it is known which units the release's packages ship.
+func (t *Release) KnowsUnits() bool { return t.units.Len() > 0 }
+
 // UnitsOf are the units of packages whose names begin with a word, with what systemd makes
 // of their scripts in init.d.
 func (t *Release) UnitsOf(word string) (units []string) {

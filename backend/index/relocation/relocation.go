@@ -52,7 +52,7 @@ type Units struct {
 // the same word, which these often bring, with what systemd makes of their scripts in init.d;
 // nil where what the target or one of them ships is not known.
 func (u *Units) Of(p *course.Course) []string {
-	if u.Target.Owners.Len() == 0 || len(p.Names) == 0 || !u.Target.HasAll(p.Names) {
+	if !u.Target.KnowsUnits() || len(p.Names) == 0 || !u.Target.HasAll(p.Names) {
 		return nil
 	}
 	units := []string{}
