@@ -172,6 +172,8 @@ func (d *dovecotPage) line(i int) {
 		d.database(i)
 	case line == "namespace {":
 		d.namespace(i)
+	case line == "inet_listener {" && d.settings(i)["port"] != "":
+		p.Replace(i, "inet_listener port-"+d.settings(i)["port"]+" {", "Dovecot 2.4 wants a name here.")
 	case d.within() == "namespace" && m != nil && m[1] == "prefix" && strings.Contains(m[2], "%%"):
 		p.Replace(i, "prefix = "+dovecotOwnerPrefix.Replace(m[2]), "Dovecot 2.4 has other names for the variables of a folder's owner.")
 	case m != nil && (m[1] == "mail_location" || d.within() == "namespace" && m[1] == "location"):

@@ -19,7 +19,7 @@ var (
 	dovecotQuota     = lazyregexp.Whole(`(?:count|maildir|dirsize|dict):([A-Za-z0-9 _-]+)(?:::?.*)?`)
 	dovecotQuotaRule = lazyregexp.Whole(`\*:(bytes|storage)=([0-9]+)([A-Za-z]?)(?::messages=([0-9]+))?`)
 	// of one mailbox: what it may have more, or that it does not count
-	dovecotMailboxRule = lazyregexp.Whole(`([^*:]+):(?:(bytes|storage)=\+([0-9]+)([A-Za-z]?)|ignore)`)
+	dovecotMailboxRule = lazyregexp.Whole(`([^*:]+):(?:(bytes|storage)=\+([0-9]+)([A-Za-z]?|%+)|ignore)`)
 	// storage=95%% quota-warning 95 user: what is executed where a limit is crossed
 	dovecotQuotaWarning = lazyregexp.Whole(`(-?)(storage|messages?)=([0-9]+)%+ +(\S+)(?: +(.*))?`)
 )
@@ -78,6 +78,8 @@ func (d *dovecotPage) plugin(i int, name, value string) {
 		setting := "quota_storage_extra = " + rule[3] + quotaUnit(rule[2], rule[4])
 		if rule[3] == "" {
 			setting = "quota_ignore = yes"
+		} else if share, err := strconv.Atoi(rule[3]); err == nil && strings.HasPrefix(rule[4], "%") {
+			setting = fmt.Sprintf("quota_storage_percentage = %d", 100+share)
 		}
 		section("namespace inbox", "mailbox "+quoted(strings.TrimSpace(rule[1]))+" {", "  "+setting, "}")
 	case quotaWarnings.MatchString(name) && dovecotQuotaWarning.MatchString(value):
