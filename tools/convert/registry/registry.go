@@ -71,6 +71,7 @@ var registry = []converter{
 	{"crontabs", []string{"/etc/crontabs/*", "/var/spool/cron/crontabs/*"}, nil, convert.Apart, system.Crontabs},
 	{"anacron", []string{"/etc/anacrontab"}, []string{"anacron"}, convert.FromRPM, system.Anacron},
 	{"limits", []string{"/etc/security/limits.conf", "/etc/security/limits.d/*.conf"}, nil, convert.FromRPM, system.Limits},
+	{"pam", []string{"/etc/pam.d/*"}, nil, convert.Across, system.PAM},
 	{"exports", []string{"/etc/exports", "/etc/exports.d/*.exports"}, []string{"nfs-kernel-server"}, convert.FromRPM, services.Exports},
 	{"nfs", []string{"/etc/sysconfig/nfs", "/etc/default/nfs-kernel-server", "/etc/default/nfs-common", "/etc/nfs.conf", "/etc/nfs.conf.d/*.conf", "/etc/idmapd.conf"}, []string{"nfs-kernel-server", "nfs-common", "nfs-utils"}, func(in convert.Input) bool { return toNfsConf(in) || convert.WithDNF(in) }, services.NFS},
 	{"network", []string{
