@@ -2,6 +2,7 @@
 package apache
 
 import (
+	"cmp"
 	_ "embed"
 	"path"
 	"slices"
@@ -43,6 +44,7 @@ type httpdRun struct {
 	variables *strings.Replacer
 
 	defaultSite, ownSecurity bool // Debian's default site, and its security.conf, are removed
+	ownPorts                 bool // Debian's ports.conf gives way, which opens port 80 on every address
 	ofPHP                    bool // the line is in a section that holds where the server itself runs PHP
 	rest                     int  // the line of httpd.conf from which on it is read after conf.d; 0 where none is
 }
@@ -60,6 +62,7 @@ func HTTPD(in convert.Input) convert.Result {
 		return httpdWithin(in)
 	}
 	h := &httpdRun{in: in, modules: map[string][]string{}, places: slices.Concat(web.SettingPlaces(in), httpdPlaces)}
+	h.ports()
 	for _, f := range in.Files {
 		h.file(f)
 	}
@@ -237,6 +240,36 @@ func (h *httpdRun) account(p *convert.Page, i int, value string) {
 	p.Drop(i, "Debian's account is www-data; /etc/apache2/envvars sets it.")
 }
 
+// portsOfTLS is what is left of Debian's ports.conf where the source says on which addresses it
+// answers without TLS.
+const portsOfTLS = "<IfModule ssl_module>\n\tListen 443\n</IfModule>\n"
+
+// ports puts another ports.conf in the place of Debian's where nothing of the source listens on
+// port 80 of every address: what does, may be another server.
+func (h *httpdRun) ports() {
+	first, tls := "", portsOfTLS
+	for _, f := range h.in.Files {
+		p := convert.Open(f, "#")
+		for i := range p.Active() {
+			name, value := conf.Directive(p.Lines[i])
+			port, everywhere := listens(value)
+			switch {
+			case name != "listen" || port == "":
+				continue
+			case port == "80" && everywhere:
+				return
+			case port == "443" && !everywhere:
+				tls = ""
+			}
+			first = cmp.Or(first, f.Path)
+		}
+	}
+	if first != "" && convert.DebianFamily(h.in.Target) {
+		h.ownPorts = true
+		h.Files = append(h.Files, convert.File{Path: "/etc/apache2/ports.conf", Text: "# Where to listen besides, the converted files say.\n" + tls, From: first})
+	}
+}
+
 // listen leaves out the ports that the target's own files open.
 func (h *httpdRun) listen(p *convert.Page, i int, value string) {
 	server, file, debian := "The target's httpd", convert.Whose(h.in.Target)+" httpd.conf", convert.DebianFamily(h.in.Target)
@@ -246,7 +279,7 @@ func (h *httpdRun) listen(p *convert.Page, i int, value string) {
 	switch port, everywhere := listens(value); {
 	case port == "":
 		p.Refuse(i, "It has no port.")
-	case port != "80" && port != "443":
+	case port != "80" && port != "443", h.ownPorts && !everywhere:
 	case !everywhere:
 		p.Refuse(i, server+" opens port "+port+oneAddress)
 	case port == "80":
