@@ -409,6 +409,7 @@ func Mounted(t testing.TB, image, options string, use func(root string)) {
 	}
 	defer Command(t, "umount", root)
 	use(root)
+	Command(t, "sync", "--file-system", root) // a namespace that something else made meanwhile keeps it mounted
 }
 
 // Scratch is a folder for images: in memory where there is a place for that, as
