@@ -182,13 +182,23 @@ func (d *dovecotPage) line(i int) {
 		dovecotPass(p, i, m[2])
 	case m != nil && (m[1] == "default_fields" || m[1] == "override_fields") && (d.within() == "passdb" || d.within() == "userdb"):
 		dovecotFields(p, i, m[1], m[2])
+	case m != nil && unlimited(m[1], m[2]) != m[2] && m[1] != "service_count":
+		p.Replace(i, m[1]+" = "+unlimited(m[1], m[2]), "Dovecot 2.4 has a word for no limit.")
 	case m != nil && convert.Known()["dovecot"][d.within()+"_"+m[1]]: // by its short name
 		p.Replace(i, m[1]+" = "+dovecotVariables.Replace(m[2]), "Dovecot 2.4 has longer names for its variables.")
 	case m != nil && convert.WordsOf("dovecot-settings")[d.within()+"_"+m[1]].Now != "":
-		p.Replace(i, convert.WordsOf("dovecot-settings")[d.within()+"_"+m[1]].Now+" = "+m[2], "Dovecot 2.4 has another name for it.")
+		p.Replace(i, convert.WordsOf("dovecot-settings")[d.within()+"_"+m[1]].Now+" = "+unlimited(m[1], m[2]), "Dovecot 2.4 has another name for it.")
 	case m != nil:
 		dovecotSetting(p, i, m[1], m[2])
 	}
+}
+
+// unlimited is the value of a setting: where 2.3 has no limit by 0, 2.4 has a word for it.
+func unlimited(name, value string) string {
+	if value == "0" && slices.Contains([]string{"service_count", "vsz_limit", "default_vsz_limit", "lmtp_user_concurrency_limit"}, name) {
+		return "unlimited"
+	}
+	return value
 }
 
 // quotaAlone reports whether a section of dictionaries has none but those of quota.

@@ -73,7 +73,7 @@ func TestMasters(t *testing.T) {
 // TestListenersAndQuotaOfHowtos: the service of Postfix' howtos has a listener without a name.
 func TestListenersAndQuotaOfHowtos(t *testing.T) {
 	is := is.New(t)
-	r := Dovecot(convert.Input{Files: []convert.File{{Path: "/etc/dovecot/conf.d/90-quota.conf", Text: "service quota-status {\n  inet_listener {\n    address = 127.0.0.1\n    port = 12340\n  }\n}\nplugin {\n  quota_vsizes = yes\n  quota_rule2 = Trash:storage=+20%%\n}\n"}}})
+	r := Dovecot(convert.Input{Files: []convert.File{{Path: "/etc/dovecot/conf.d/90-quota.conf", Text: "service quota-status {\n  inet_listener {\n    address = 127.0.0.1\n    port = 12340\n  }\n}\nservice imap-login {\n  service_count = 0\n  vsz_limit = 0\n}\nplugin {\n  quota_vsizes = yes\n  quota_rule2 = Trash:storage=+20%%\n}\n"}}})
 	is.Equal(len(r.Refusals), 0)
-	is.Equal(r.Files[0].Text, "service quota-status {\n  inet_listener port-12340 {\n    listen = 127.0.0.1\n    port = 12340\n  }\n}\n# plugin {\n  # quota_vsizes = yes\n  namespace inbox {\n    mailbox Trash {\n      quota_storage_percentage = 120\n    }\n  }\n# }\n")
+	is.Equal(r.Files[0].Text, "service quota-status {\n  inet_listener port-12340 {\n    listen = 127.0.0.1\n    port = 12340\n  }\n}\nservice imap-login {\n  restart_request_count = unlimited\n  vsz_limit = unlimited\n}\n# plugin {\n  # quota_vsizes = yes\n  namespace inbox {\n    mailbox Trash {\n      quota_storage_percentage = 120\n    }\n  }\n# }\n")
 }

@@ -39,7 +39,6 @@ func Postfix(in convert.Input) (r convert.Result) {
 			p.Refuse(i, "The target has no /etc/mailname: write the name itself.")
 			return true
 		}
-		r.Packages = append(r.Packages, sliced.Map(postfixMaps.FindAllStringSubmatch(value, -1), func(m []string) string { return mapPackage(in, m[1]) })...)
 		if line := p.Lines[i]; line[0] == ' ' || line[0] == '\t' {
 			p.Replace(i, postfixHomes.Between(in).Move(strings.TrimSpace(line)), convert.Elsewhere(in))
 			return true // it continues the parameter above
@@ -49,6 +48,9 @@ func Postfix(in convert.Input) (r convert.Result) {
 	s := convert.Settings{Program: "postfix", Comment: "#", Equals: true, Homes: postfixHomes, Own: own}.Towards(in)
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
+		for _, line := range p.Active() {
+			r.Packages = append(r.Packages, sliced.Map(postfixMaps.FindAllStringSubmatch(line, -1), func(m []string) string { return mapPackage(in, m[1]) })...)
+		}
 		postfixMain(s, p)
 		if convert.ToSUSE(in) {
 			p.MoveAll(func(line string) string { return berkeley.ReplaceAllString(line, "lmdb:") }, "SUSE's Postfix has lmdb in the place of Berkeley DB: postmap and newaliases make the tables anew.")
@@ -58,22 +60,19 @@ func Postfix(in convert.Input) (r convert.Result) {
 	return r
 }
 
+// postfixMain carries the parameters over. One that no program has is a person's own, whom other
+// parameters, master.cf or a class of restrictions name; Postfix takes it.
 func postfixMain(s convert.Settings, p *convert.Page) {
-	used := sliced.SetOf(postfixUse.FindAllStringSubmatch(p.Text(), -1), func(m []string) string { return m[1] })
 	for i := range p.Active() {
-		name, _, _ := s.Setting(p.Lines[i])
+		name, between, _ := s.Setting(p.Lines[i])
 		_, isGone := s.Gone(name)
-		inUse := used[name] || transportSetting.MatchString(name)
-		if inUse && !s.Takes(name) && !isGone {
+		if continues := strings.ContainsAny(p.Lines[i][:1], " \t"); between != "" && !continues && !isGone && !s.Takes(name) {
 			s.Move(p, i)
 			continue
 		}
 		s.Line(p, i)
 	}
 }
-
-// postfixUse is a parameter in the value of another.
-var postfixUse = lazyregexp.New(`\$[{(]?([A-Za-z0-9_]+)`)
 
 // transportSetting are parameters that are made of a transport's name.
 var transportSetting = lazyregexp.New(`_(destination_\w+_limit|destination_rate_delay|time_limit|delivery_slot_\w+|recipient_limit)$`)

@@ -16,14 +16,23 @@ var pamStacks = map[release.Line]map[string]string{
 	release.LineEL:     {"auth": "system-auth", "account": "system-auth", "password": "system-auth", "session": "system-auth"},
 }
 
+// ofLimits has limits.conf read, which the rules of each service of Debian and SUSE say themselves.
+const ofLimits = "session required pam_limits.so"
+
 // PAM has a service's own rules include the target's stacks: one that is not there lets nobody
 // in.
 func PAM(in convert.Input) (r convert.Result) {
 	stacks := pamStacks[in.Target.Family.Conventions().Line]
 	for _, f := range in.Files {
 		p := convert.Open(f, "#")
+		limits := strings.Contains(f.Text, "pam_limits.so") || in.Source.Family.Conventions().Line != release.LineEL
 		for i, line := range p.Active() {
 			pamLine(p, i, strings.Fields(line), stacks)
+			if c := strings.Fields(p.Lines[i]); !limits && len(c) == 3 && c[0] == "session" && c[2] == stacks["session"] {
+				limits = true // EL's stack has them
+				p.Lines[i] += "\n" + ofLimits
+				p.Changes[len(p.Changes)-1].Now += "\n" + ofLimits
+			}
 		}
 		r.Close(p, f.Path)
 	}
