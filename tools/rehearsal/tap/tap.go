@@ -41,7 +41,7 @@ func Parse(name string, status int, text string) (all []Result) {
 
 // Known is what a check is called among others, by name: a program may add to a name why it fails.
 func Known(others map[string]Result, name string) string {
-	for end := len(name); end > 0; end = strings.LastIndex(name[:end], ": ") {
+	for end := len(strings.TrimSuffix(name, ":")); end > 0; end = strings.LastIndex(name[:end], ": ") {
 		if _, ok := others[name[:end]]; ok {
 			return name[:end]
 		}

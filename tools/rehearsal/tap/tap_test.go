@@ -21,5 +21,6 @@ func TestKnown(t *testing.T) {
 	others := map[string]Result{"shop: tills: open": {}}
 	is.Equal(Known(others, "shop: tills: open"), "shop: tills: open")
 	is.Equal(Known(others, "shop: tills: open: no key: none"), "shop: tills: open")
+	is.Equal(Known(others, "shop: tills: open:"), "shop: tills: open") // it had no words
 	is.Equal(Known(others, "shop: tills"), "shop: tills")
 }

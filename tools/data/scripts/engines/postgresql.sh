@@ -5,9 +5,22 @@ at_source() {
 	export PGPORT PGHOST
 }
 
+# rouse: a server that waited for a secret, such as the key of its certificate, is started.
+rouse() {
+	local name=${DATABASE:-main} version
+	! PGDATABASE=postgres query -c "select 1" >/dev/null 2>&1 || return 0
+	if command -v pg_lsclusters >/dev/null; then
+		version=$(pg_lsclusters -h | DATABASE=$name awk '$2 == ENVIRON["DATABASE"] && $4 ~ /^down/ { print $1 }' | tail -n 1)
+		[ -z "$version" ] || pg_ctlcluster "$version" "$name" start </dev/null || true
+	else
+		systemctl start postgresql </dev/null || true
+	fi
+}
+
 # at_target: of several clusters of Debian's, that with the name of the source's, if
 # PGPORT does not say which.
 at_target() {
+	rouse >&2
 	[ -z "${PGPORT:-}" ] && [ -n "$DATABASE" ] && [ "$DATABASE" != main ] && command -v pg_lsclusters >/dev/null || return 0
 	PGPORT=$(pg_lsclusters -h | DATABASE=$DATABASE awk '$2 == ENVIRON["DATABASE"] { print $3 }' | tail -n 1)
 	[ -n "$PGPORT" ] || die "The target has no cluster $DATABASE: make it by pg_createcluster VERSION $DATABASE -p PORT --start, with the version that is below /usr/lib/postgresql and the port that its programs know, and try again. Nothing was loaded."
