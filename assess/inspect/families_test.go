@@ -22,6 +22,7 @@ func TestUnitsOfSystemd(t *testing.T) {
 		"usr/lib/systemd/system/b@.service": service, "usr/local/lib/systemd/system/local.service": service, "opt/x/linked.service": service, "etc/systemd/system/snap-core.mount": service,
 		"etc/systemd/system/a.service.d/x.conf": "[Service]\n", "etc/systemd/system.control/old.service.d/50-CPUQuota.conf": "[Service]\n",
 		"etc/init.d/hwclock.sh": "#!/bin/sh\n# Provides: hwclock\n", "etc/init.d/real": "#!/bin/sh\n# Provides: real\n# Default-Start: 2\n", "etc/rc2.d/README": "", "etc/rc3.d/S20real": "",
+		"etc/systemd/system/real.service.d/x.conf": "[Service]\n", "etc/systemd/system/gone.service.d/x.conf": "[Service]\n",
 	})
 	for name, target := range map[string]string{
 		"usr/lib/systemd/system/hwclock.service": "/dev/null", "usr/lib/systemd/system/alias.service": "a.service", "etc/systemd/system/multi-user.target.wants/alias.service": "x",
@@ -45,6 +46,10 @@ func TestUnitsOfSystemd(t *testing.T) {
 	is.True(units["local.service"].Local)
 	is.True(!units["snap-core.mount"].Local) // snapd makes it again
 	is.Equal(units["real"].Runlevels, []string{"3"})
+	is.Equal(units["real"].State, assess.StateEnabled) // though only drop-ins of systemd's are there
+	is.Equal(units["real"].Dropins, []string{"/etc/systemd/system/real.service.d/x.conf"})
+	is.Equal(units["real.service"].Name, "")
+	is.Equal(units["gone.service"].State, assess.StateStatic) // a unit that nothing brings
 	for _, name := range []string{"hwclock.service", "hwclock.sh", "empty.service", "alias.service"} {
 		is.Equal(units[name].Name, "") // its package masks it, so that it is no news
 	}

@@ -289,7 +289,7 @@ func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	is.Equal(commands, []string{
 		`dpkg-divert --local --rename --divert '/usr/bin/wall.distrib' --add '/usr/bin/wall' && rsync -a "$SOURCE_SSH":'/usr/bin/wall' '/usr/bin/wall'`,
 		"dpkg-statoverride --force-all --update --add 'root' 'mail' '2755' '/usr/bin/x'",
-		`[ ! -e '/usr/bin/node' ] || { d=$(mktemp -d) && rsync -aX "$SOURCE_SSH":'/usr/bin/node' "$d"/ && setcap "$(getcap "$d"/* | sed 's/^[^ ]* *=\{0,1\} *//')" '/usr/bin/node'; rm -rf "$d"; }`,
+		`[ ! -e '/usr/bin/node' ] || { d=$(mktemp -d) && rsync -aX "$SOURCE_SSH":'/usr/bin/node' "$d"/ && setcap "$(getcap "$d"/* | sed 's/^[^ ]* *=\{0,1\} *//')" '/usr/bin/node'; r=$?; rm -rf "$d"; [ $r = 0 ]; }`,
 		"update-alternatives --install '/usr/bin/editor' 'editor' '/usr/local/bin/house-edit' '5' && update-alternatives --set 'editor' '/usr/bin/vim'",
 		"update-alternatives --install '/usr/bin/mytool' 'mytool' '/opt/my tool' '50'",
 		"update-alternatives --install '/usr/local/bin/edit' 'edit' '/opt/edit/edit.py' '10' && update-alternatives --set 'edit' '/opt/edit/edit.py'",

@@ -98,7 +98,7 @@ func capabilities(fsys host.FS, a *assess.Assessment) (all []Notice) {
 		if name := visible.Word(p.Path); !strings.Contains(scripts, "/"+path.Base(p.Path)) {
 			all = append(all, Notice{
 				"capabilities", p.Path, "a program of " + p.Package + " that has rights of root's by setcap, and no script of a package names it", "give them to the target's program, whose updates take them away again: setcap",
-				fmt.Sprintf(`[ ! -e %[1]s ] || { d=$(mktemp -d) && rsync -aX "$SOURCE_SSH":%[1]s "$d"/ && setcap "$(getcap "$d"/* | sed 's/^[^ ]* *=\{0,1\} *//')" %[1]s; rm -rf "$d"; }`, name),
+				fmt.Sprintf(`[ ! -e %[1]s ] || { d=$(mktemp -d) && rsync -aX "$SOURCE_SSH":%[1]s "$d"/ && setcap "$(getcap "$d"/* | sed 's/^[^ ]* *=\{0,1\} *//')" %[1]s; r=$?; rm -rf "$d"; [ $r = 0 ]; }`, name),
 			})
 		}
 	}

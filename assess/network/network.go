@@ -63,7 +63,7 @@ const maxNetworks = 10_000
 func addNetwork(m *assess.Machine, n assess.Network) {
 	loop := n.Name == "lo" || n.Method == "loopback"
 	if loop {
-		n.Addresses = slices.DeleteFunc(n.Addresses, func(a string) bool { return strings.HasPrefix(a, "127.") || strings.HasPrefix(a, "::1") })
+		n.Addresses = slices.DeleteFunc(n.Addresses, func(a string) bool { return strings.HasPrefix(a, "127.") || a == "::1" || strings.HasPrefix(a, "::1/") })
 	}
 	if (!loop || len(n.Addresses) > 0) && len(m.A.Networks) <= maxNetworks {
 		m.A.Networks = append(m.A.Networks, n)

@@ -51,6 +51,19 @@ func TestParseInterfaces(t *testing.T) {
 	is.Equal(n[0].DNS, []string{"1.1.1.1", "9.9.9.9"})
 }
 
+// TestAddressesByCommand are those of the stanza's own interface that are put there as it comes up.
+func TestAddressesByCommand(t *testing.T) {
+	is := is.New(t)
+	n, _ := parseInterfaces("f", "iface lo inet loopback\n up ip addr add 192.0.2.9/32 dev lo || true\n down ip addr del 192.0.2.9/32 dev lo\niface eth0 inet static\n address 10.0.0.2/24\n"+
+		" post-up /sbin/ip -6 a add 2001:db8::1/64 dev $IFACE\n up ip address replace 10.0.0.3/24 dev eth0\n up ip addr add 10.0.0.4/24 dev eth1\n up ip link add dev x\n up ip a\n down ip addr add 10.0.0.5/24 dev eth0\n")
+	is.Equal(n[0].Addresses, []string{"192.0.2.9/32"})
+	is.Equal(n[1].Addresses, []string{"10.0.0.2/24", "2001:db8::1/64", "10.0.0.3/24"})
+	m := &assess.Machine{A: &assess.Assessment{}}
+	addNetwork(m, n[0])
+	addNetwork(m, assess.Network{Name: "lo", Addresses: []string{"127.0.0.1/8", "::1/128"}})
+	is.Equal(len(m.A.Networks), 1)
+}
+
 // TestZonesOfAnySize: what a zone's file repeats does not multiply the work that
 // it is.
 func TestZonesOfAnySize(t *testing.T) {

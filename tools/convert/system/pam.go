@@ -49,10 +49,10 @@ func pamLine(p *convert.Page, i int, c []string, stacks map[string]string) {
 	}
 	kind := strings.TrimPrefix(c[0], "-")
 	switch now := stacks[kind]; {
-	case slices.Contains(c, "pam_console.so"), slices.Contains(c, "pam_reauthorize.so"), slices.Contains(c, "pam_postgresok.so"):
-		p.Drop(i, "The target has no such module.")
+	case slices.ContainsFunc(c, func(word string) bool { return convert.Lists("pam-el", word) }):
+		p.Drop(i, "EL alone has this module.")
 	case slices.ContainsFunc(c, func(word string) bool { return convert.Lists("pam-gone", word) }):
-		p.Refuse(i, "The target has no such module, and it decides who may log in.")
+		p.Refuse(i, "Linux-PAM 1.5 has no such module, and it decides who may log in.")
 	case c[1] != "include" && c[1] != "substack" || now == "" || c[2] == now && !whole || !convert.Lists("pam-stacks", c[2]):
 	case strings.HasPrefix(c[2], "postlogin"):
 		p.Drop(i, "The target has what follows a login in its other stacks.")

@@ -13,6 +13,7 @@ run() {
 	load)
 		[ "$(sha256sum <"$DUMP")" = "$(cat -- "$DUMP.sha256" || echo none)" ] || die "$DUMP is not what was dumped. Nothing was loaded."
 		[ ! -s "$DUMP.settings" ] || ! declare -F configure >/dev/null || configure <"$DUMP.settings" || die "The target's engine does not take the source's configuration, as said above, and has its own. Nothing was loaded."
+		! declare -F rouse >/dev/null || rouse >&2
 		empty || die "The target's engine holds databases already, or does not answer. Nothing was loaded."
 		load <"$DUMP" || die "Not all of it was loaded: drop the target's databases before you try again."
 		[ ! -s "$DUMP.settings" ] || ! declare -F settle >/dev/null || settle <"$DUMP.settings" || die "All is loaded, but not all of the server's settings, as said above."

@@ -20,7 +20,6 @@ rouse() {
 # at_target: of several clusters of Debian's, that with the name of the source's, if
 # PGPORT does not say which.
 at_target() {
-	rouse >&2
 	[ -z "${PGPORT:-}" ] && [ -n "$DATABASE" ] && [ "$DATABASE" != main ] && command -v pg_lsclusters >/dev/null || return 0
 	PGPORT=$(pg_lsclusters -h | DATABASE=$DATABASE awk '$2 == ENVIRON["DATABASE"] { print $3 }' | tail -n 1)
 	[ -n "$PGPORT" ] || die "The target has no cluster $DATABASE: make it by pg_createcluster VERSION $DATABASE -p PORT --start, with the version that is below /usr/lib/postgresql and the port that its programs know, and try again. Nothing was loaded."
