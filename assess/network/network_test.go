@@ -58,7 +58,7 @@ func TestAddressesByCommand(t *testing.T) {
 		" post-up /sbin/ip -6 a add 2001:db8::1/64 dev $IFACE\n up ip address replace 10.0.0.3/24 dev eth0\n up ip addr add 10.0.0.4/24 dev eth1\n up ip link add dev x\n up ip a\n down ip addr add 10.0.0.5/24 dev eth0\n")
 	is.Equal(n[0].Addresses, []string{"192.0.2.9/32"})
 	is.Equal(n[1].Addresses, []string{"10.0.0.2/24", "2001:db8::1/64", "10.0.0.3/24"})
-	m := &assess.Machine{A: &assess.Assessment{}}
+	m := &assess.Machine{Reading: assess.Reading{A: &assess.Assessment{}}}
 	addNetwork(m, n[0])
 	addNetwork(m, assess.Network{Name: "lo", Addresses: []string{"127.0.0.1/8", "::1/128"}})
 	is.Equal(len(m.A.Networks), 1)

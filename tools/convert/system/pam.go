@@ -1,6 +1,7 @@
 package system
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,23 +17,19 @@ var pamStacks = map[release.Line]map[string]string{
 	release.LineEL:     {"auth": "system-auth", "account": "system-auth", "password": "system-auth", "session": "system-auth"},
 }
 
-// ofLimits has limits.conf read, which the rules of each service of Debian and SUSE say themselves.
-const ofLimits = "session required pam_limits.so"
+// ofLimits has limits.conf read, as EL's stack does: in Debian each service says so itself.
+const ofLimits = "\nsession required pam_limits.so"
 
 // PAM has a service's own rules include the target's stacks: one that is not there lets nobody
 // in.
 func PAM(in convert.Input) (r convert.Result) {
-	stacks := pamStacks[in.Target.Family.Conventions().Line]
 	for _, f := range in.Files {
-		p := convert.Open(f, "#")
-		limits := strings.Contains(f.Text, "pam_limits.so") || in.Source.Family.Conventions().Line != release.LineEL
+		p, stacks := convert.Open(f, "#"), maps.Clone(pamStacks[in.Target.Family.Conventions().Line])
+		if convert.FromEL(in) && convert.DebianFamily(in.Target) && !strings.Contains(f.Text, "pam_limits.so") {
+			stacks["session"] += ofLimits
+		}
 		for i, line := range p.Active() {
 			pamLine(p, i, strings.Fields(line), stacks)
-			if c := strings.Fields(p.Lines[i]); !limits && len(c) == 3 && c[0] == "session" && c[2] == stacks["session"] {
-				limits = true // EL's stack has them
-				p.Lines[i] += "\n" + ofLimits
-				p.Changes[len(p.Changes)-1].Now += "\n" + ofLimits
-			}
 		}
 		r.Close(p, f.Path)
 	}
