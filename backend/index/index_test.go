@@ -502,24 +502,25 @@ func TestADamagedIndexIsAnError(t *testing.T) {
 	is.True(err != nil)
 }
 
-// What no digest tells: the records say what no trail is.
-func TestATrailThatIsNoneIsAnError(t *testing.T) {
-	for _, c := range []struct{ table, value string }{
-		{record.TrailsTable("debian-11", "debian-12"), ""},
-		{record.TrailsTable("debian-11", "debian-12"), "renamed\tmost\tdash\tdefault\t"},
-		{record.RPMTrails + "el-8", "renamed\t101\tdash\tdefault\t"},
-		{record.RPMRows, "renamed\t90\tdash"},
-		{record.RPMNames, "bash\t5\t9\t\t\t\trenamed\t90"},
+// What no digest tells: the records say what no trail is, or what an earlier program wrote.
+func TestARecordThatIsNoneIsAnError(t *testing.T) {
+	for _, c := range []struct{ table, key, value string }{
+		{record.TrailsTable("debian-11", "debian-12"), "bash", ""},
+		{record.TrailsTable("debian-11", "debian-12"), "bash", "renamed\tmost\tdash\tdefault\t"},
+		{record.RPMTrails + "el-8", "bash", "renamed\t101\tdash\tdefault\t"},
+		{record.RPMRows, "bash", "renamed\t90\tdash"},
+		{record.RPMNames, "bash", "bash\t5\t9\t\t\t\trenamed\t90"},
+		{record.RPMOwn, "bash suse", "same\tbash"}, // as it was once
 	} {
 		is := is.New(t)
 		w := &table.Writer{}
-		w.Put(c.table, "bash", c.value)
+		w.Put(c.table, c.key, c.value)
 		made, err := w.Bytes()
 		is.NoErr(err)
 		out := filepath.Join(t.TempDir(), "index.bin")
 		is.NoErr(os.WriteFile(out, made, 0o600))
 		_, err = Open(out)
-		is.True(errors.Is(err, table.ErrFormat)) // the trail is damaged
+		is.True(errors.Is(err, table.ErrFormat)) // it is damaged
 	}
 }
 

@@ -65,6 +65,11 @@ func Verify(file *table.File) error {
 			}
 		}
 	}
+	for key := range file.Table(record.RPMOwn).All() {
+		if owner, _, own := strings.Cut(key, " "); own && !record.IsOwner(owner) {
+			return fmt.Errorf("%w: it was made by an earlier svc: svc admin index build makes it anew", table.ErrFormat)
+		}
+	}
 	return nil
 }
 

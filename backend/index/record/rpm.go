@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,6 +95,14 @@ func LineOf(word string) (line, name string) {
 
 // OwnKey is the key of what an owner of names has in place of EL's.
 func OwnKey(owner, name string) string { return owner + " " + name }
+
+// IsOwner reports whether a word is what names of its own are kept under: a release, a
+// distribution, or a line of them.
+func IsOwner(word string) bool {
+	return slices.ContainsFunc(release.All(), func(r release.Release) bool {
+		return word == r.Slug || word == Distribution(r.Slug) || word == string(r.Family.Conventions().Line)
+	})
+}
 
 // GeneralKey is the key of the name that EL has for an owner's.
 func GeneralKey(owner, own string) string { return owner + "/" + own }
