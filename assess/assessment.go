@@ -370,6 +370,7 @@ type Program struct {
 	Link         string `json:"link,omitempty"` // where it leads
 	Capabilities bool   `json:"capabilities"`   // it has capabilities of its own
 	Privileged   bool   `json:"privileged"`     // it has setuid, setgid or capabilities
+	Given        bool   `json:"-"`              // its rpm's header has no capabilities for it: somebody gave it those it has
 	Changed      bool   `json:"changed"`        // its content is not what its package has; for rpm, or its mode
 }
 

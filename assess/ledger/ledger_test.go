@@ -234,6 +234,23 @@ func TestRulesAreWellFormed(t *testing.T) {
 	}
 }
 
+// TestCapabilitiesOfRPMs: those that neither a header nor SUSE's lists have, somebody gave.
+func TestCapabilitiesOfRPMs(t *testing.T) {
+	is := is.New(t)
+	d := &disk{dir: t.TempDir()}
+	d.put("usr/share/permissions/permissions.easy", "/usr/bin/ping root:root 0755\n +capabilities cap_net_raw=ep\n", false)
+	d.put("etc/permissions.local", "/usr/bin/node root:root 0755\n +capabilities cap_net_bind_service=ep\n", false)
+	h, err := host.OpenRoot(d.dir)
+	is.NoErr(err)
+	defer h.Close()
+	all := capabilities(h.FS(), &assess.Assessment{Programs: []assess.Program{
+		{Path: "/usr/bin/node", Package: "nodejs", Capabilities: true, Given: true}, {Path: "/usr/bin/ping", Package: "iputils", Capabilities: true, Given: true},
+		{Path: "/usr/sbin/arping", Package: "iputils", Capabilities: true}, {Path: "/usr/local/bin/x", Capabilities: true},
+	}})
+	is.Equal(len(all), 1)
+	is.Equal(all[0].Path, "/usr/bin/node")
+}
+
 func TestWhatWouldBeLostIsNoticed(t *testing.T) {
 	is := is.New(t)
 	d := &disk{dir: t.TempDir()}

@@ -81,23 +81,32 @@ func overrides(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	return all
 }
 
-// capabilities are those of programs of packages which no script of a package gives. An rpm's
-// header has those of its programs.
+// permissions are where SUSE's chkstat reads the rights that it gives to programs of packages,
+// and others that people write (permissions(5)).
+var permissions = []string{"usr/share/permissions/permissions*", "etc/permissions", "etc/permissions.[eps]*", "usr/share/permissions/permissions.d/*"}
+
+// capabilities are those of programs of packages which somebody gave: no script of a package
+// does, no rpm's header has them, and no list of SUSE's.
 func capabilities(fsys host.FS, a *assess.Assessment) (all []Notice) {
-	if info, err := fsys.Stat("var/lib/dpkg/info"); err != nil || !info.IsDir() {
-		return nil
-	}
-	scripts := ""
+	info, err := fsys.Stat("var/lib/dpkg/info")
+	debian, scripts := err == nil && info.IsDir(), ""
 	for _, p := range a.Programs {
-		if !p.Capabilities || p.Package == "" {
+		if !p.Capabilities || p.Package == "" || !debian && !p.Given {
 			continue
 		}
-		if scripts == "" {
+		switch {
+		case scripts != "":
+		case debian:
 			scripts = calling(fsys, "setcap")
+		default:
+			scripts = "\n" + strings.Join(sliced.FlatMap(permissions, func(pattern string) (all []string) {
+				files, _ := fs.Glob(fsys, pattern) // the patterns are sound
+				return slices.Concat(sliced.Map(files, func(file string) []string { return lines(fsys, file) })...)
+			}), "\n")
 		}
 		if name := visible.Word(p.Path); !strings.Contains(scripts, "/"+path.Base(p.Path)) {
 			all = append(all, Notice{
-				"capabilities", p.Path, "a program of " + p.Package + " that has rights of root's by setcap, and no script of a package names it", "give them to the target's program, whose updates take them away again: setcap",
+				"capabilities", p.Path, "a program of " + p.Package + " that has rights of root's by setcap, which no package gives it", "give them to the target's program, whose updates take them away again: setcap",
 				fmt.Sprintf(`[ ! -e %[1]s ] || { d=$(mktemp -d) && rsync -aX "$SOURCE_SSH":%[1]s "$d"/ && setcap "$(getcap "$d"/* | sed 's/^[^ ]* *=\{0,1\} *//')" %[1]s; r=$?; rm -rf "$d"; [ $r = 0 ]; }`, name),
 			})
 		}

@@ -136,6 +136,9 @@ func addRPMFiles(m *assess.Machine, p *rpm.Package) error {
 		if strings.HasPrefix(f.Path, "/etc/") {
 			addRPMFile(m, p.Name, f)
 		} else {
+			if f.Rights == "" && slices.ContainsFunc(p.Scripts(), func(text string) bool { return strings.Contains(text, "setcap") && strings.Contains(text, f.Path) }) {
+				f.Rights = "setcap" // a scriptlet gives it them
+			}
 			m.Programs.Shipped[f.Path] = f
 		}
 	}

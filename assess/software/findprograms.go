@@ -159,6 +159,7 @@ func changedPrograms(m *assess.Machine) {
 	for i := range m.A.Programs {
 		p := &m.A.Programs[i]
 		if f, ok := m.Programs.Shipped[p.Path]; ok {
+			p.Given = p.Capabilities && f.Rights == ""
 			p.Changed = f.Verify&rpm.VerifyMode != 0 && fmt.Sprintf("%04o", f.Mode&0o7777) != p.Mode ||
 				f.Verify&rpm.VerifyDigest != 0 && f.Hash.Available() && f.Digest != "" && m.Digest(p.Path[1:], f.Hash.New()) != f.Digest
 		} else if want := md5Of(m, p); want != "" {

@@ -62,9 +62,12 @@ func configuration(in Input, where naming.Places) []Config {
 		c.Reason, c.shipped = f.Why, f.Why
 		files, there[f.Path] = append(files, c), true
 	}
-	gone := func(file string) bool { return where.Dropped(file) || sameLine(in) && where.Replaced(file) }
-	for _, f := range asShipped.Dropped(in.Target, gone, comeAlong(files)) {
-		files = append(files, Config{From: f.Path, To: f.Path, Action: Copy, Reason: f.Why, Package: f.Package, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group), SHA256: f.SHA256})
+	for _, f := range asShipped.Named(in.Target, fateOf(in, where), comeAlong(files)) {
+		if stays, _ := stays(in, where, f.ConfigFile); stays != "" || there[f.Path] {
+			continue
+		}
+		files = append(files, Config{From: f.Path, To: f.Path, Action: Copy, Reason: f.Why, Package: f.Package, Mode: f.Mode, Owner: where.Account(f.Owner), Group: where.Group(f.Group), SHA256: f.SHA256, Spare: f.Spare})
+		there[f.Path] = true
 	}
 	tables := map[string]bool{}
 	for _, job := range in.Assessment.Cron {
@@ -75,6 +78,22 @@ func configuration(in Input, where naming.Places) []Config {
 	files = append(files, sliced.Filter(ofVendors(in, where), func(c Config) bool { return !there[c.To] })...)
 	slices.SortFunc(files, compareConfig)
 	return files
+}
+
+// fateOf says what is known of files as packages ship them. Packages of a line have the same
+// files, but for those of which the index has another place; of other lines' files it knows
+// some.
+func fateOf(in Input, where naming.Places) func(file string) shipped.Fate {
+	return func(file string) shipped.Fate {
+		_, _, moved := where.File(file)
+		switch {
+		case where.Dropped(file), sameLine(in) && where.Replaced(file):
+			return shipped.Gone
+		case !sameLine(in) && !moved:
+			return shipped.Unknown
+		}
+		return shipped.Kept
+	}
 }
 
 // comeAlong are the files that do, by where they are.

@@ -35,6 +35,7 @@ func New(in Input) *Plan {
 	p.System = system(in, p, bad)
 	p.Folders = folders(in, places)
 	p.awaited(in, places)
+	p.temporary(in, places)
 	p.Clusters = clusters(in, places)
 	p.Disabled = disabled(in, places, p.Configuration)
 	p.Services = services(in, places, bad)

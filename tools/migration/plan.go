@@ -121,7 +121,8 @@ type Config struct {
 	Awaits  bool   `json:"awaits,omitempty"` // what a link leads to comes later, with the secrets or the data
 	Place   string `json:"place,omitempty"`  // where a secret that stays behind goes
 	Secret  bool   `json:"secret"`
-	Old     bool   `json:"old,omitempty"` // a secret that stays behind and, as it is, does not fit the target: with --include-secrets it is converted
+	Spare   bool   `json:"spare,omitempty"` // the role writes it only where the target has none
+	Old     bool   `json:"old,omitempty"`   // a secret that stays behind and, as it is, does not fit the target: with --include-secrets it is converted
 
 	Edited    []convert.Change  `json:"edited,omitempty"`    // what a person changed of the package's own file, where that is at hand
 	Converter string            `json:"converter,omitempty"` // what converted it, such as httpd

@@ -375,6 +375,8 @@ func (v verification) written(c Check, row migration.Config, f File) Check {
 		c.Result, c.Why = Planned, fmt.Sprintf("%s The role makes links that lead somewhere, and %s has no %s.", c.Why, v.After.Release, visible.Name(destination(row)))
 	case !f.Exists:
 		c.Result, c.Why = Differs, fmt.Sprintf("The role writes %s, and it is not there.", visible.Name(row.To))
+	case row.Spare:
+		c.Result = Planned
 	case row.Link != "":
 		return c.compare(row.Link, f.Link, row.To != row.From)
 	case !known && (row.Action != migration.Copy || row.SHA256 == ""):

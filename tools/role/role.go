@@ -113,7 +113,11 @@ func variables(p *migration.Plan, a *assess.Assessment, s Source, files []file) 
 			return record{{"path", text(f.Path)}, {"mode", text(f.Mode)}, {"owner", text(f.Owner)}, {"group", text(f.Group)}, {"own", boolean(f.Own)}}
 		})},
 		{"role_files", each(files, func(f file) value {
-			return record{{"src", text(f.src)}, {"dest", text(f.dest)}, {"mode", text(f.mode)}, {"owner", text(f.owner)}, {"group", text(f.group)}}
+			r := record{{"src", text(f.src)}, {"dest", text(f.dest)}, {"mode", text(f.mode)}, {"owner", text(f.owner)}, {"group", text(f.group)}}
+			if f.spare {
+				r = append(r, member{"spare", boolean(true)})
+			}
+			return r
 		})},
 		{"role_links", each(sliced.Filter(p.Configuration, isLink), func(c migration.Config) value {
 			return record{{"path", text(c.To)}, {"target", text(c.Link)}, {"awaits", boolean(c.Awaits)}}
@@ -207,6 +211,7 @@ func written(c migration.Config) bool {
 // file is a file that the role writes.
 type file struct {
 	src, dest, mode, owner, group string
+	spare                         bool              // it is written only where there is none
 	folder                        *migration.Folder // of its own, where it has one
 }
 
@@ -226,7 +231,7 @@ func (out Files) addContents(p *migration.Plan, a *assess.Assessment, s Source) 
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", c.From, err)
 		}
-		add(file{dest: c.To, mode: c.Mode, owner: c.Owner, group: c.Group}, content)
+		add(file{dest: c.To, mode: c.Mode, owner: c.Owner, group: c.Group, spare: c.Spare}, content)
 	}
 	primary := primaryGroups(a)
 	for _, u := range p.Accounts.Users {

@@ -101,6 +101,29 @@ func TestRealDatabasesReadAsTheLibraryReadsThem(t *testing.T) {
 	}
 }
 
+// TestCapabilities of programs stand in headers.
+func TestCapabilities(t *testing.T) {
+	is := is.New(t)
+	rights := map[string]string{}
+	for _, file := range realDatabases(t) {
+		if filepath.Base(filepath.Dir(file)) != "rockylinux-9" {
+			continue
+		}
+		is.NoErr(open(t, file).Each(func(p *Package) {
+			wanted := map[int]string{}
+			is.NoErr(p.Paths(func([]byte) bool { return true }, func(i int, path string) { wanted[i] = path }))
+			files, err := p.Files(wanted)
+			is.NoErr(err)
+			for _, f := range files {
+				if f.Rights != "" {
+					rights[f.Path] = f.Rights
+				}
+			}
+		}))
+	}
+	is.Equal(rights, map[string]string{"/usr/bin/newgidmap": "cap_setgid=ep", "/usr/bin/newuidmap": "cap_setuid=ep"})
+}
+
 // BenchmarkEach reads whole databases, without their files.
 func BenchmarkEach(b *testing.B) {
 	for _, file := range realDatabases(b) {

@@ -48,8 +48,9 @@ type File struct {
 	Hash        crypto.Hash
 	Link        string // where it leads, if it is a link
 	User, Group string
-	Absent      bool // was never installed here
-	Shared      bool // another package's file stands in its place
+	Rights      string // its capabilities, as cap_to_text(3) has them; empty where it has none
+	Absent      bool   // was never installed here
+	Shared      bool   // another package's file stands in its place
 }
 
 // hashes are the algorithms of file digests by rpm's numbers, which are
@@ -120,6 +121,7 @@ func (p *Package) Files(wanted map[int]string) ([]File, error) {
 	for t, field := range map[tag]func(*File) *string{
 		tagFileDigests: func(f *File) *string { return &f.Digest }, tagFileLinks: func(f *File) *string { return &f.Link },
 		tagFileUsers: func(f *File) *string { return &f.User }, tagFileGroups: func(f *File) *string { return &f.Group },
+		tagFileCaps: func(f *File) *string { return &f.Rights },
 	} {
 		v.pick(t, places, func(n int, text string) { *field(&files[n]) = text })
 	}

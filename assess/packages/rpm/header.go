@@ -42,6 +42,7 @@ const (
 	tagDirNames    tag = 1118
 	tagPreTrans    tag = 1151
 	tagPostTrans   tag = 1152
+	tagFileCaps    tag = 5010
 	tagDigestAlgo  tag = 5011
 	tagModule      tag = 5096
 )

@@ -64,8 +64,20 @@ type Machine struct {
 // File is a file as its package ships it, with why it comes along.
 type File struct {
 	assess.ConfigFile
-	Why string
+	Why   string
+	Spare bool // it is written only where the target has none
 }
+
+// Fate is what is known of a package's file on the target.
+type Fate int
+
+// What there may be of it: the target's package has one, or a person decides; none has it
+// any more; nobody knows.
+const (
+	Kept Fate = iota
+	Gone
+	Unknown
+)
 
 // Files are those of the table that a move to a release has to carry, where they are there;
 // carried are the files of people that come along.
@@ -97,13 +109,13 @@ func says(text string, line *lazyregexp.Regexp) bool {
 	return false
 }
 
-// Dropped are those which the target's packages have no more and texts that come along name,
-// and what these name themselves. Gone reports of a file whether it is of the former; carried
-// are the files that come along.
-func (m Machine) Dropped(target release.Release, gone func(file string) bool, carried []string) (all []File) {
-	left := slices.DeleteFunc(slices.Sorted(maps.Keys(m.AsShipped)), func(file string) bool { return !gone(file) })
+// Named are those which texts that come along name, and what these name themselves, where the
+// target has them no more, or may not have them. Fate says which it is; carried are the files
+// that come along.
+func (m Machine) Named(target release.Release, fate func(file string) Fate, carried []string) (all []File) {
+	left := slices.DeleteFunc(slices.Sorted(maps.Keys(m.AsShipped)), func(file string) bool { return fate(file) == Kept })
 	for ; len(left) > 0 && len(carried) > 0; carried = carried[1:] {
-		named := sliced.Filter(left, func(file string) bool { return program(file) == program(carried[0]) })
+		named := sliced.Filter(left, func(file string) bool { return program(file) == program(carried[0]) && file != carried[0] })
 		if len(named) == 0 {
 			continue
 		}
@@ -114,16 +126,29 @@ func (m Machine) Dropped(target release.Release, gone func(file string) bool, ca
 			}
 			left = slices.DeleteFunc(left, func(other string) bool { return other == file })
 			carried = append(carried, file)
-			all = append(all, m.file(file, fmt.Sprintf("%s names it, and %s of %s has it no more.", carried[0], m.AsShipped[file], target.Slug))...)
+			all = append(all, m.named(file, carried[0], target, fate(file))...)
 		}
 	}
 	return all
 }
 
-// program is the folder of /etc that is a program's own.
+// named is a file that another one names.
+func (m Machine) named(file, by string, target release.Release, fate Fate) []File {
+	why := "%s names it, and %s of %s has it no more."
+	if fate == Unknown {
+		why = "%s names it. It comes along where %s of %s brings none: whether it does is not known."
+	}
+	all := m.file(file, fmt.Sprintf(why, by, m.AsShipped[file], target.Slug))
+	for i := range all {
+		all[i].Spare = fate == Unknown
+	}
+	return all
+}
+
+// program is whose a file is, by the folder of /etc that is a program's own, or the file.
 func program(file string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(file, "/etc/"), "/")
-	return first
+	return strings.TrimSuffix(first, ".conf")
 }
 
 func (m Machine) text(file string) string {
@@ -145,8 +170,8 @@ func (m Machine) file(name, why string) []File {
 		return nil
 	}
 	digest := sha256.Sum256(text)
-	return []File{{assess.ConfigFile{
+	return []File{{Why: why, ConfigFile: assess.ConfigFile{
 		Path: name, Package: m.AsShipped[name], Mode: on.Mode, UID: on.UID, GID: on.GID, Owner: on.Owner, Group: on.Group,
 		Size: int64(len(text)), SHA256: hex.EncodeToString(digest[:]),
-	}, why}}
+	}}}
 }

@@ -81,7 +81,7 @@ func TestFilesThatAreRead(t *testing.T) {
 	is.Equal(of("debian-11", "debian-12", ours), nil)
 }
 
-func TestDropped(t *testing.T) {
+func TestNamed(t *testing.T) {
 	is := is.New(t)
 	texts := map[string]string{
 		"/etc/bind/named.conf.local": `include "/etc/bind/zones.private";`,
@@ -96,14 +96,26 @@ func TestDropped(t *testing.T) {
 			return assess.Folder{Mode: "0644", Owner: "root", Group: "root"}, false, true
 		},
 	}
-	gone := func(file string) bool { return file != "/etc/bind/named.conf" }
+	fate := func(file string) Fate {
+		switch file {
+		case "/etc/bind/named.conf":
+			return Kept
+		case "/etc/bind/db.empty":
+			return Unknown
+		}
+		return Gone
+	}
 
-	all := m.Dropped(lookup(t, "debian-13"), gone, []string{"/etc/bind/named.conf.local", "/etc/cron.d/zones"})
+	all := m.Named(lookup(t, "debian-13"), fate, []string{"/etc/bind/named.conf.local", "/etc/cron.d/zones"})
 	is.Equal(len(all), 2)
 	is.Equal(all[0].Path, "/etc/bind/zones.private")
 	is.Equal(all[0].Why, "/etc/bind/named.conf.local names it, and bind9 of debian-13 has it no more.")
+	is.Equal(all[0].Spare, false)
 	is.Equal(all[1].Path, "/etc/bind/db.empty") // which the first one names
-	is.Equal(len(m.Dropped(lookup(t, "debian-13"), gone, nil)), 0)
+	is.Equal(all[1].Why, "/etc/bind/zones.private names it. It comes along where bind9 of debian-13 brings none: whether it does is not known.")
+	is.Equal(all[1].Spare, true)
+	is.Equal(len(m.Named(lookup(t, "debian-13"), fate, nil)), 0)
+	is.Equal(program("/etc/opendkim.conf"), program("/etc/opendkim/TrustedHosts"))
 }
 
 func TestRows(t *testing.T) {

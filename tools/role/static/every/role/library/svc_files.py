@@ -122,6 +122,8 @@ class Files:
         return give(path, uid, gid, mode)
 
     def files(self, path, entry, number):
+        if entry.get("spare") and os.path.lexists(path):
+            return False
         uid, gid, mode = self.access(entry)
         self.strangers(entry)
         if is_file(path, uid, gid, mode, self.content(number)):
