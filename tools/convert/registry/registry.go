@@ -47,6 +47,7 @@ var registry = []converter{
 	{"nginx", []string{"/etc/nginx/nginx.conf", "/etc/nginx/*.d/*.conf", "/etc/nginx/*.d/*/*.conf", "/etc/nginx/sites-available/*", "/etc/nginx/sites-enabled/*", "/etc/nginx/snippets/*"}, []string{"nginx", "nginx-core", "nginx-light", "nginx-full", "nginx-extras"}, convert.OfRPM, web.Nginx},
 	{"php", []string{"/etc/php.ini", "/etc/php.d/*.ini", "/etc/php/*/*/php.ini", "/etc/php/*/mods-available/*.ini"}, nil, withPHP, web.PHP},
 	{"php-fpm", []string{"/etc/php-fpm.d/*.conf", "/etc/php-fpm.conf", "/etc/php/*/fpm/php-fpm.conf", "/etc/php/*/fpm/pool.d/*.conf"}, nil, withPHP, web.PHPPool},
+	{"tomcat", []string{"/etc/tomcat*/server.xml", "/etc/tomcat*/context.xml", "/etc/tomcat*/tomcat-users.xml", "/etc/tomcat*/Catalina/*/*.xml"}, []string{"tomcat10", "tomcat11"}, toJakarta, web.Tomcat},
 	{"sshd", []string{"/etc/ssh/sshd_config", "/etc/ssh/sshd_config.d/*.conf"}, nil, convert.Moves, system.SSHD},
 	{"mariadb", []string{"/etc/my.cnf", "/etc/my.cnf.d/*.cnf", "/etc/mysql/mariadb.conf.d/*.cnf", "/etc/mysql/conf.d/*.cnf", "/etc/mysql/mysql.conf.d/*.cnf", "/etc/mysql/my.cnf", "/etc/mysql/mysql.cnf", "/etc/mysql/mariadb.cnf"}, []string{"mariadb-server", "mariadb"}, convert.Moves, database.MariaDB},
 	{"postgresql", []string{"/etc/postgresql/*/*/*.conf", "/etc/postgresql/*/*/conf.d/*.conf"}, nil, convert.ToDebian, database.PostgreSQL},
@@ -100,6 +101,12 @@ var registry = []converter{
 
 // filters is a move to a release that has services for packet filters.
 func filters(in convert.Input) bool { return convert.FromRPM(in) || convert.WithDNF(in) }
+
+// toJakarta is a move of a Tomcat whose applications are of javax to one of jakarta.
+func toJakarta(in convert.Input) bool {
+	had := in.VersionOf("tomcat", "tomcat9", "tomcat8", "tomcat7")
+	return convert.ToDebian(in) && had != "" && pkgversion.Compare(pkgversion.RPM, had, "10") < 0
+}
 
 // withRsyslog is a move from other files of rsyslog's, or to a unit that confines it.
 func withRsyslog(in convert.Input) bool {
