@@ -20,6 +20,8 @@ e2e:
 upgrade size="3" fs="":
     go test -count=1 -v -timeout 24h ./.ci/e2e/upgrade/ -all -size={{size}} -fs={{fs}}
     go test -count=1 -v -timeout 120m ./.ci/e2e/powercut/ -all
+    go test -count=1 -v -timeout 60m ./.ci/e2e/inplace/ -all
+    go test -count=1 -v -timeout 60m ./.ci/e2e/databases/ -all
     go test -count=1 -v -timeout 60m ./.ci/e2e/dnf/
 
 # all that is tested on Citus (root, Debian's packages, the extension)

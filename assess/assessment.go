@@ -169,6 +169,7 @@ type User struct {
 	Home           string   `json:"home"`
 	Shell          string   `json:"shell"`
 	System         bool     `json:"system"` // made by a package or the base system
+	Own            bool     `json:"-"`      // of the system's range, with a home where people put theirs, and no script of a package of Debian's family makes it
 	Locked         bool     `json:"locked"` // no password works; unknown where shadow is unreadable
 	Groups         []string `json:"groups"` // supplementary
 	AuthorizedKeys []string `json:"authorized_keys"`

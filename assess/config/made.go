@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/md5"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -25,14 +26,21 @@ func readMadeBy(m *assess.Machine) {
 			paths = append(paths, c.Path)
 		}
 	}
-	if len(paths) == 0 {
+	own := lived(m)
+	if len(paths) == 0 && len(own) == 0 {
 		return
 	}
-	wanted := scripts.Looking(paths, nil)
-	scripts.Each(m.Context, m.FS, postinsts(m), func(script string, text []byte) {
+	wanted := scripts.Looking(paths, slices.Collect(maps.Keys(own)))
+	all := postinsts(m)
+	scripts.Each(m.Context, m.FS, all, func(script string, text []byte) {
+		named := wanted.In(text)
+		if bytes.Contains(text, []byte("adduser")) || bytes.Contains(text, []byte("useradd")) {
+			maps.DeleteFunc(own, func(name string, _ *assess.User) bool { return slices.Contains(named, name) })
+		}
 		copies := map[string][]string{}
-		for _, file := range wanted.In(text) {
+		for _, file := range named {
 			switch c := unowned[file]; {
+			case c == nil: // an account
 			case c.Link == "":
 				digest := m.Digest(file[1:], md5.New())
 				copies[digest] = append(copies[digest], file)
@@ -46,6 +54,41 @@ func readMadeBy(m *assess.Machine) {
 		}
 	})
 	m.A.Configuration = slices.DeleteFunc(m.A.Configuration, func(c assess.ConfigFile) bool { return m.A.AsShipped[c.Path] != "" })
+	for _, u := range own {
+		u.Own = len(all) > 0
+	}
+}
+
+// lastStatic is the last id that is the same on every Debian system.
+const lastStatic = 99
+
+// lived are the accounts of the system's range, by name, whose home is where no package puts
+// one. None is declared by a package (sysusers.d).
+func lived(m *assess.Machine) map[string]*assess.User {
+	all := map[string]*assess.User{}
+	for i := range m.A.Users {
+		u := &m.A.Users[i]
+		if u.System && u.UID > lastStatic && peoples(u.Home) {
+			all[u.Name] = u
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	names, _ := m.Files("usr/lib/sysusers.d") // a machine without declares none
+	for _, name := range names {
+		for line := range strings.Lines(m.Peek(path.Join("usr/lib/sysusers.d", name))) {
+			if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[0], "u") {
+				delete(all, f[1])
+			}
+		}
+	}
+	return all
+}
+
+// peoples reports whether a home is below where people put theirs.
+func peoples(home string) bool {
+	return slices.ContainsFunc([]string{"/home/", "/srv/", "/opt/", "/data/", "/usr/local/"}, func(dir string) bool { return strings.HasPrefix(home, dir) })
 }
 
 // postinsts are the scripts that finish the installation of packages.

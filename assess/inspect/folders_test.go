@@ -85,6 +85,35 @@ func TestCopiesThatScriptsMake(t *testing.T) {
 	is.Equal(a.AsShipped["/etc/ftp/server.conf"], "")
 }
 
+// TestAccountsThatPeopleMade: one of the system's range whose home is where people put theirs, and that
+// no script and no declaration of a package makes, is a person's, whatever it is called.
+func TestAccountsThatPeopleMade(t *testing.T) {
+	is := is.New(t)
+	root := t.TempDir()
+	is.NoErr(os.CopyFS(root, os.DirFS("../../fixtures/hosts/debian-11-web")))
+	passwd, err := os.ReadFile(filepath.Join(root, "etc/passwd"))
+	is.NoErr(err)
+	for name, text := range map[string]string{
+		"etc/passwd": string(passwd) + "git:x:450:450::/srv/git:/usr/bin/git-shell\nqueue:x:451:451::/srv/queue:/usr/sbin/nologin\n" +
+			"declared:x:452:452::/srv/declared:/bin/sh\nscripted:x:453:453::/srv/scripted:/bin/sh\nclosed:x:454:454::/nonexistent:/bin/false\n",
+		"usr/lib/sysusers.d/p.conf":     "u declared - - /srv/declared /bin/sh\n",
+		"var/lib/dpkg/info/p.postinst":  "adduser --system --home /srv/scripted scripted\n",
+		"var/lib/dpkg/info/p2.postinst": "git --version; touch queue\n",
+	} {
+		is.NoErr(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
+		is.NoErr(os.WriteFile(filepath.Join(root, name), []byte(text), 0o644))
+	}
+	a, err := assessDir(t, root)
+	is.NoErr(err)
+	var own []string
+	for _, u := range a.Users {
+		if u.Own {
+			own = append(own, u.Name)
+		}
+	}
+	is.Equal(own, []string{"git", "queue", "upload"})
+}
+
 // TestLinksThatScriptsMake: a link that a maintainer script names, and that leads
 // where it says, is no person's; one that was led elsewhere, or that none names, is.
 func TestLinksThatScriptsMake(t *testing.T) {

@@ -28,7 +28,7 @@ const lastStatic = 99
 func accounts(a *assess.Assessment, where naming.Places, bad *valid.Refused) Accounts {
 	out := Accounts{Users: []assess.User{}, Groups: []assess.Group{}}
 	for _, u := range a.Users {
-		packages := packageUsers.MatchString(u.Name) || where.Account(u.Name) != u.Name // what the target calls otherwise, its own package makes
+		packages := packageUsers.MatchString(u.Name) && !u.Own || where.Account(u.Name) != u.Name // what the target calls otherwise, its own package makes
 		if (!u.System || !packages || entered(u)) && possible(&u, bad) {
 			u.Groups = slices.Clone(u.Groups)
 			for i, g := range u.Groups {

@@ -6,6 +6,7 @@ package databases_test
 
 import (
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,8 @@ import (
 	"svc/tools/database"
 	"svc/tools/dbplan"
 )
+
+var all = flag.Bool("all", false, "plan for a second release, too")
 
 func TestMain(m *testing.M) {
 	e2e.Main(m, "mmdebstrap:mmdebstrap", "mke2fs:e2fsprogs", "sshd:openssh-server", "ssh:openssh-client")
@@ -145,6 +148,9 @@ func (p plan) engines() string {
 }
 
 func TestBullseye(t *testing.T) {
+	if !*all {
+		t.Skip("-all plans for a second release")
+	}
 	m := newMachine(t, "bullseye")
 	m.postgresql("13")
 	m.mariadb()

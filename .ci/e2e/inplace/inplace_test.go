@@ -6,6 +6,7 @@
 package inplace_test
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 
 	"svc/.ci/e2e"
 )
+
+var all = flag.Bool("all", false, "end upgrades in every step, too")
 
 func TestMain(m *testing.M) {
 	e2e.Apart(m, ". .ci/e2e/chroots.sh; chroots bullseye bookworm trixie")

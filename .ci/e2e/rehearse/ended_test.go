@@ -3,7 +3,6 @@ package rehearse_test
 import (
 	"path/filepath"
 	"strconv"
-	"testing"
 	"time"
 
 	"svc/.ci/e2e"
@@ -28,9 +27,8 @@ func (m *machine) left() string {
 		done`, running()).Line()
 }
 
-// TestEnded kills a rehearsal, which the next one takes away, and interrupts one.
-func TestEnded(t *testing.T) {
-	m := newServer(t)
+// killed kills a rehearsal, which the next one takes away.
+func (m *machine) killed() {
 	c := m.Command(m.words("killed")...)
 	m.is.NoErr(c.Start())
 	svc := strconv.Itoa(c.Process.Pid)
@@ -40,9 +38,10 @@ func TestEnded(t *testing.T) {
 	m.is.NoErr(c.Process.Kill())
 	_ = c.Wait() // it was killed
 	m.Until("sh", "-c", `! grep -qs svc-sandbox "/proc/$0/cmdline"`, sandbox)
-	m.rehearse(0, "after")
-	m.is.Equal(m.left(), "")
+}
 
-	m.Run(124, "timeout", append([]string{"-s", "INT", "6", c.Path}, m.words("interrupted")...)...) // it ends at once
+// interrupted interrupts one, which ends at once and leaves nothing.
+func (m *machine) interrupted() {
+	m.Run(124, "timeout", append([]string{"-s", "INT", "6", m.Command().Path}, m.words("interrupted")...)...)
 	m.is.Equal(m.left(), "")
 }

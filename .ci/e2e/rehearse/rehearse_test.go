@@ -162,7 +162,10 @@ func (m *machine) picture() string {
 func TestRehearsal(t *testing.T) {
 	m := newServer(t)
 	before := m.picture()
+	m.killed()
 	m.withoutData()
+	m.is.Equal(m.left(), "")
+	m.interrupted()
 	m.is.Equal(m.picture(), before) // the source is only read
 	m.withData()
 	m.mended()

@@ -1,9 +1,9 @@
 // Package upgrade_test upgrades a real cluster of PostgreSQL on a host that has versions
-// 13, 15 and 17 installed together: with plans, refusals, signals, SIGKILL in every step,
-// full disks, and a file system that turns read-only; and one in the layout of Red Hat's
-// own packages. After each, every table is compared by checksums of these tests' own. With
-// -all, so is what takes long: what is hard, many tables, kills at any moment, a cluster
-// of many gigabytes, and the newest release.
+// 13, 15 and 17 installed together: with plans, refusals, kills, full disks, and a file
+// system that turns read-only; and one in the layout of Red Hat's own packages. After each,
+// every table is compared by checksums of these tests' own. With -all, so is what takes
+// long: SIGKILL and signals in every step, what is hard, many tables, kills at any moment, a
+// cluster of many gigabytes, and the newest release.
 package upgrade_test
 
 import (
@@ -29,15 +29,15 @@ var (
 		{"attacks", (*host).attacks},
 		{"chain", (*host).chain},
 		{"orders", (*host).orders},
-		{"taken back", (*host).takenBack},
-		{"signals", (*host).signals},
 		{"cut off", (*host).cutOff},
-		{"early", (*host).early},
 		{"full disk", (*host).dataFull},
 		{"failing disk", (*host).backupFails},
 		{"distribution", (*host).distribution}, // the host has no other layout from here on
 	}
 	long = []part{
+		{"taken back", (*host).takenBack},
+		{"signals", (*host).signals},
+		{"early", (*host).early},
 		{"hard", (*host).hard},
 		{"many", (*host).many},
 		{"random", (*host).random},
