@@ -109,3 +109,19 @@ func index(releases []Release) map[string]Release {
 	}
 	return m
 }
+
+// debians are the releases of Debian by whose packages those of Ubuntu are made: what Debian
+// has half a year before each. 20.04 is nearer to Debian 11, which came out after it, than to 10.
+var debians = map[string]string{"16.04": "8", "18.04": "9", "20.04": "11", "22.04": "11", "24.04": "12", "26.04": "13"}
+
+// Debian is the version of Debian whose changes a release of Debian's line has had: its own,
+// and for Ubuntu that of the last one which is no newer; empty for others.
+func (r Release) Debian() string {
+	switch r.Family {
+	case Debian:
+		return r.Version
+	case Ubuntu:
+		return debians[r.Version]
+	}
+	return ""
+}

@@ -117,7 +117,16 @@ func (h *Pair) Holds(s record.Span, majorChanges bool) bool {
 		return true
 	}
 	at, ok := release.Lookup(s.Since)
+	if target := h.Target.Release; ok && target.Family == release.Ubuntu && at.Family == release.Debian {
+		return reached(target, at.Version) && !reached(h.Source.Release, at.Version)
+	}
 	return ok && h.Target.Release.ID == at.ID && !h.Target.Release.Older(at) && before(h.Source.Release, at)
+}
+
+// reached reports whether a release of Debian's line has had the changes of one of Debian's.
+func reached(r release.Release, version string) bool {
+	had := r.Debian()
+	return had != "" && record.CompareVersion(had, version) >= 0
 }
 
 // before reports whether a release came before another: what has no day yet is

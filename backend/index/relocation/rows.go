@@ -88,7 +88,15 @@ func (s side) parts() (name, since string) { return record.Cut(string(s), '-') }
 
 func (s side) has(r release.Release) bool {
 	name, since := s.parts()
-	return isSide(name, r.Family) && (since == "" || record.CompareVersion(r.Version, since) >= 0)
+	return isSide(name, r.Family) && (since == "" || record.CompareVersion(s.version(r), since) >= 0)
+}
+
+// version is that of a release, as the side counts: one of Debian's line counts Debian's.
+func (s side) version(r release.Release) string {
+	if name, _ := s.parts(); name == "debian" {
+		return cmp.Or(r.Debian(), r.Version)
+	}
+	return r.Version
 }
 
 // isSide reports whether a family is of those of a name.
@@ -109,7 +117,7 @@ func (e ends) hold(source, target release.Release) bool {
 		return false
 	}
 	_, since := e.target.parts()
-	return since == "" || source.Family != target.Family || record.CompareVersion(source.Version, since) < 0
+	return since == "" || source.Family != target.Family || record.CompareVersion(e.target.version(source), since) < 0
 }
 
 // turned are the sides of a row that is read backwards.
