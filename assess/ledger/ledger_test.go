@@ -244,8 +244,10 @@ func TestCapabilitiesOfRPMs(t *testing.T) {
 	is.NoErr(err)
 	defer h.Close()
 	all := capabilities(h.FS(), &assess.Assessment{Programs: []assess.Program{
-		{Path: "/usr/bin/node", Package: "nodejs", Capabilities: true, Given: true}, {Path: "/usr/bin/ping", Package: "iputils", Capabilities: true, Given: true},
-		{Path: "/usr/sbin/arping", Package: "iputils", Capabilities: true}, {Path: "/usr/local/bin/x", Capabilities: true},
+		{Path: "/usr/bin/node", Package: "nodejs", Capabilities: true, Given: true},
+		{Path: "/usr/bin/ping", Package: "iputils", Capabilities: true, Given: true},
+		{Path: "/usr/sbin/arping", Package: "iputils", Capabilities: true},
+		{Path: "/usr/local/bin/x", Capabilities: true},
 	}})
 	is.Equal(len(all), 1)
 	is.Equal(all[0].Path, "/usr/bin/node")
