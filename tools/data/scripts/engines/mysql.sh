@@ -13,6 +13,17 @@ at_source() {
 	[ "$has" -ef "$DIRECTORY" ] || die "The server that answers on the source has its data in $has, not in $DIRECTORY: set SOURCE_SOCKET to the socket of that which has. Nothing was done."
 }
 
+# rouse: a server that waited for its data, a folder or a secret is started.
+rouse() {
+	local unit
+	! query -e 'select 1' </dev/null >/dev/null 2>&1 || return 0
+	for unit in mariadb mysql mysqld; do
+		systemctl cat "$unit.service" >/dev/null 2>&1 || continue
+		systemctl reset-failed "$unit.service" || true
+		! systemctl start "$unit.service" </dev/null || break
+	done
+}
+
 query() {
 	local client
 	for client in mariadb mysql; do ! command -v "$client" >/dev/null || break; done

@@ -1,7 +1,9 @@
 # The target's slapd must be configured for the same suffix, where its configuration does not
 # come with the dump. It is stopped while its database is loaded. There may be several: DATABASE is the suffix of this one.
+# What the file holds above and beside the suffix, such as the top that the package made for a
+# name of before, slapd does not serve.
 # shellcheck disable=SC2046 # conf_options gives words
-dump() { slapcat $(conf_options) ${DATABASE:+-b "$DATABASE"} -o ldif-wrap=no; }
+dump() { slapcat $(conf_options) ${DATABASE:+-b "$DATABASE" -s "$DATABASE"} -o ldif-wrap=no; }
 
 # conf_options: those that lead to what slapd itself reads, where /etc/default/slapd says so:
 # the programs take /etc/ldap/slapd.d, which a package makes, before a slapd.conf. Programs
