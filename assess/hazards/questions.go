@@ -33,6 +33,7 @@ var questions = map[string]kind{
 	"arch":        {least: 1, most: 1, patterns: 1, check: checkPattern, ask: askArch},
 	"cpu":         {least: 1, most: 1, patterns: 1, check: checkCPU, ask: askCPU},
 	"from":        {least: 1, most: 1, patterns: 1, check: checkFrom, ask: askFrom},
+	"constructor": {least: 1, most: 1, patterns: 1, check: absolute, ask: askConstructor},
 }
 
 func checkPattern(args []string) error {
@@ -134,7 +135,8 @@ func (m *Machine) files(arg string) (all []string) {
 // isPHP reports whether a file is a program of PHP: those of other languages stand beside it
 // where people keep programs.
 func (m *Machine) isPHP(name string) bool {
-	return strings.HasSuffix(name, ".php") || strings.Contains(m.Files.Text(name), "<?php")
+	text := m.Files.Text(name)
+	return strings.HasSuffix(name, ".php") || strings.Contains(text, "<?php") || strings.HasPrefix(text, "<?\n") || strings.HasPrefix(text, "<? ")
 }
 
 // texts are the files that an argument names whose lines are asked for, each by the name
