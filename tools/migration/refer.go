@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/hazards"
 	"svc/backend/pkgversion"
 	"svc/backend/release"
 	"svc/backend/visible"
@@ -62,6 +63,7 @@ func (p *Plan) refer(in Input, where naming.Places) {
 	p.Files = p.Files.Choosing(func(command string) string { now, _, _ := r.Text(command); return now })
 	if in.PathExists != nil {
 		was, python := p.versions("python3")
+		python = cmp.Or(python, hazards.VersionOn("python", in.Target)) // the index has no versions of Ubuntu's packages
 		p.Mentions = append(p.Mentions, slices.Concat(r.Versioned(was, python, in.PathExists), naming.Environments(in.Assessment.Software, python, in.PathExists))...)
 	}
 	if !sameLine(in) && in.PathExists != nil {
