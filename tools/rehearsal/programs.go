@@ -9,6 +9,7 @@ import (
 	"svc/backend/api"
 	"svc/backend/sliced"
 	"svc/tools/migration"
+	"svc/tools/migration/naming"
 )
 
 // maxTroubles is how many lines of a program are told that the target does not take.
@@ -24,7 +25,8 @@ func (j judge) programs() (all []Check) {
 	for _, p := range j.People {
 		to := j.placeNow(p.Path)
 		c := Check{Subject: p.Path, Verdict: Runs, Source: p.Language}
-		switch lost := compile.Lost(j.Source.Compiled, j.Target.Compiled, p.Path, j.placeNow); {
+		lost := slices.DeleteFunc(compile.Lost(j.Source.Compiled, j.Target.Compiled, p.Path, j.placeNow), func(t compile.Trouble) bool { return j.mended(p.Path, t) })
+		switch {
 		case j.Source.Owners[p.Path] != "" || j.Target.Owners[to] != "" || !j.Source.Compiled.Asked[p.Path]:
 			continue
 		case !j.OnTarget(to) && j.leftBehind(p.Path):
@@ -41,6 +43,14 @@ func (j judge) programs() (all []Check) {
 		all = append(all, c)
 	}
 	return all
+}
+
+// mended reports whether a step of the plan changes a line of the source of which the target's
+// interpreter lacks something: what it lacks is asked by the source's text.
+func (j judge) mended(program string, t compile.Trouble) bool {
+	return t.Kind == "use" && j.WithData && slices.ContainsFunc(j.Plan.Mentions, func(m naming.Mention) bool {
+		return m.Path == program && m.Line == t.Line && m.Now != ""
+	})
 }
 
 // leftBehind reports whether the plan says that a file is not carried.

@@ -732,7 +732,7 @@ func hostKeys(p *migration.Plan) []string {
 	if keys == nil {
 		return nil
 	}
-	return []string{"rsync -a " + strings.Join(sources, " ") + " /etc/ssh/ && chown root:root " + words(keys) + " && chmod 600 " + words(keys) + " && sshd -t"}
+	return []string{"rsync -a " + strings.Join(sources, " ") + " /etc/ssh/ && chown root:root " + words(keys) + " && chmod 600 " + words(keys) + " && mkdir -p /run/sshd && sshd -t"}
 }
 
 // network puts in place what waits: the source's addresses, where they were converted, and

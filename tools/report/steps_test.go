@@ -205,7 +205,7 @@ func TestHostKeysComeByACommand(t *testing.T) {
 	s, ok := machine(p, nil)
 	is.True(ok)
 	is.Equal(s.Commands, []string{`rsync -a "$SOURCE_SSH":/etc/ssh/ssh_host_ed25519_key "$SOURCE_SSH":/etc/ssh/ssh_host_ed25519_key-cert.pub "$SOURCE_SSH":/etc/ssh/ssh_host_ed25519_key.pub /etc/ssh/ && ` +
-		`chown root:root /etc/ssh/ssh_host_ed25519_key && chmod 600 /etc/ssh/ssh_host_ed25519_key && sshd -t`})
+		`chown root:root /etc/ssh/ssh_host_ed25519_key && chmod 600 /etc/ssh/ssh_host_ed25519_key && mkdir -p /run/sshd && sshd -t`})
 	is.True(slices.Contains(AfterData(p, &assess.Assessment{}), s.Commands[0]))
 	p.Configuration[0].Action = migration.Copy // one that is carried is no more the machine's own
 	s, ok = machine(p, nil)
