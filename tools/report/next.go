@@ -646,8 +646,16 @@ func ofEnvironment(m naming.Mention, a *assess.Assessment) []string {
 	if !slices.ContainsFunc(a.Software, func(s assess.Software) bool { return s.Manager == "venv" && s.Path == home }) {
 		return nil
 	}
-	return []string{fmt.Sprintf(`for l in %s/bin/python*; do [ -e "$l" ] || [ ! -L "$l" ] || ln -sfn %s "$l"; done`, word(home), word("/usr/bin/"+path.Base(m.Now)))}
+	commands := []string{fmt.Sprintf(`for l in %s/bin/python*; do [ -e "$l" ] || [ ! -L "$l" ] || ln -sfn %s "$l"; done`, word(home), word("/usr/bin/"+path.Base(m.Now)))}
+	if pkgversion.Compare(pkgversion.RPM, strings.TrimPrefix(path.Base(m.Now), "python"), "3.12") >= 0 {
+		commands = append(commands, fmt.Sprintf(oldTools, word(m.Now)))
+	}
+	return commands
 }
+
+// oldTools takes the tools away that made an environment and that Python 3.12 does not load any
+// more: setuptools below 66 names pkgutil.ImpImporter, and stands before the system's own.
+const oldTools = `for d in %s/site-packages/setuptools-*.dist-info; do v=${d##*/setuptools-}; [ ! -e "$d" ] || [ "${v%%%%.*}" -ge 66 ] || rm -rf "${d%%/*}"/setuptools "${d%%/*}"/pkg_resources "${d%%/*}"/pip "${d%%/*}"/easy_install.py "${d%%/*}"/setuptools-* "${d%%/*}"/pip-*; done`
 
 // libraries is the command of a finding that brings what programs of people's own are
 // linked with and the target has in another version alone.
