@@ -176,6 +176,9 @@ type User struct {
 	Sudo           bool     `json:"sudo"`
 }
 
+// LastStatic is the last id, of users and of groups, that is the same on every Debian system.
+const LastStatic = 99
+
 // Group is a group of the machine.
 type Group struct {
 	Name    string   `json:"name"`

@@ -89,6 +89,13 @@ func (r reader) files(dir string, ends ...string) []string {
 	})
 }
 
+// Declared are the users that packages declare in sysusers.d, by name.
+func Declared(fsys host.FS) map[string]Account {
+	r := reader{fs: fsys, Baseline: &Baseline{Users: map[string]Account{}, Groups: map[string]string{}}}
+	r.declared()
+	return r.Users
+}
+
 // declared reads sysusers.d of packages: lines of type, name, id, comment, home
 // and shell. That of /etc is people's.
 func (r reader) declared() {

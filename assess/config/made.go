@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"svc/assess"
+	"svc/assess/baseline"
 	"svc/assess/scripts"
 	"svc/backend/sliced"
 )
@@ -59,29 +60,21 @@ func readMadeBy(m *assess.Machine) {
 	}
 }
 
-// lastStatic is the last id that is the same on every Debian system.
-const lastStatic = 99
-
 // lived are the accounts of the system's range, by name, whose home is where no package puts
 // one. None is declared by a package (sysusers.d).
 func lived(m *assess.Machine) map[string]*assess.User {
 	all := map[string]*assess.User{}
 	for i := range m.A.Users {
 		u := &m.A.Users[i]
-		if u.System && u.UID > lastStatic && peoples(u.Home) {
+		if u.System && u.UID > assess.LastStatic && peoples(u.Home) {
 			all[u.Name] = u
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	names, _ := m.Files("usr/lib/sysusers.d") // a machine without declares none
-	for _, name := range names {
-		for line := range strings.Lines(m.Peek(path.Join("usr/lib/sysusers.d", name))) {
-			if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[0], "u") {
-				delete(all, f[1])
-			}
-		}
+	for name := range baseline.Declared(m.FS) {
+		delete(all, name)
 	}
 	return all
 }

@@ -135,8 +135,11 @@ func (m *Machine) files(arg string) (all []string) {
 // isPHP reports whether a file is a program of PHP: those of other languages stand beside it
 // where people keep programs.
 func (m *Machine) isPHP(name string) bool {
+	if strings.HasSuffix(name, ".php") {
+		return true
+	}
 	text := m.Files.Text(name)
-	return strings.HasSuffix(name, ".php") || strings.Contains(text, "<?php") || strings.HasPrefix(text, "<?\n") || strings.HasPrefix(text, "<? ")
+	return strings.Contains(text, "<?php") || strings.HasPrefix(text, "<?\n") || strings.HasPrefix(text, "<? ")
 }
 
 // texts are the files that an argument names whose lines are asked for, each by the name

@@ -81,9 +81,22 @@ func overrides(fsys host.FS, _ *assess.Assessment) (all []Notice) {
 	return all
 }
 
-// permissions are where SUSE's chkstat reads the rights that it gives to programs of packages,
-// and others that people write (permissions(5)).
-var permissions = []string{"usr/share/permissions/permissions*", "etc/permissions", "etc/permissions.[eps]*", "usr/share/permissions/permissions.d/*"}
+// permissions are where SUSE's chkstat reads the rights that it gives to programs of packages;
+// permissions.local is people's (permissions(5)).
+var permissions = []string{"usr/share/permissions/permissions*", "usr/share/permissions/permissions.d/*", "etc/permissions", "etc/permissions.[eps]*"}
+
+// permitted is what these say.
+func permitted(fsys host.FS) string {
+	var all strings.Builder
+	all.WriteByte('\n')
+	for _, pattern := range permissions {
+		files, _ := fs.Glob(fsys, pattern) // the patterns are sound
+		for _, file := range files {
+			all.WriteString(strings.Join(lines(fsys, file), "\n"))
+		}
+	}
+	return all.String()
+}
 
 // capabilities are those of programs of packages which somebody gave: no script of a package
 // does, no rpm's header has them, and no list of SUSE's.
@@ -99,10 +112,7 @@ func capabilities(fsys host.FS, a *assess.Assessment) (all []Notice) {
 		case debian:
 			scripts = calling(fsys, "setcap")
 		default:
-			scripts = "\n" + strings.Join(sliced.FlatMap(permissions, func(pattern string) (all []string) {
-				files, _ := fs.Glob(fsys, pattern) // the patterns are sound
-				return slices.Concat(sliced.Map(files, func(file string) []string { return lines(fsys, file) })...)
-			}), "\n")
+			scripts = permitted(fsys)
 		}
 		if name := visible.Word(p.Path); !strings.Contains(scripts, "/"+path.Base(p.Path)) {
 			all = append(all, Notice{

@@ -84,3 +84,16 @@ func TestInstead(t *testing.T) {
 	is.Equal(Instead("debain-12", 2, known), "the nearest are debian-12, debian-11")
 	is.Equal(Instead("gentoo-2.15", 9, known), "svc moves machines between releases of almalinux, debian, ubuntu")
 }
+
+// TestDebianOf: every release of Debian's line counts as one of Debian, and no other does.
+func TestDebianOf(t *testing.T) {
+	for _, r := range All() {
+		if r.Family == Debian || r.Family == Ubuntu {
+			is.New(t).True(r.Debian() != "") // a new release of Ubuntu needs a row
+		} else {
+			is.New(t).Equal(r.Debian(), "")
+		}
+	}
+	r, _ := Lookup("ubuntu-24.04")
+	is.New(t).Equal(r.Debian(), "12")
+}

@@ -20,9 +20,6 @@ var packageUsers = lazyregexp.New(`^(_.*|systemd-.*|debian-.*|Debian-.*|root|dae
 	`elasticsearch|kibana|logstash|zabbix|nagios|icinga|nrpe|munin|snmp|ftp|proftpd|vsftpd|openldap|sssd|freerad|asterisk|ceph|gluster|glance|libvirt-qemu|libvirt-dbus|swtpm|` +
 	`dnsmasq|statd|rpc|identd|mosquitto|couchdb|cassandra|git|gitlog|gitdaemon|fetchmail|smmta|smmsp|mailman|certbot|puppet|salt|ansible|docker|containerd|vault|consul|nomad)$`)
 
-// lastStatic is the last id that is the same on every Debian system.
-const lastStatic = 99
-
 // accounts are the users that a person made, and the groups that they need, by
 // the names that the target has for the groups of its system.
 func accounts(a *assess.Assessment, where naming.Places, bad *valid.Refused) Accounts {
@@ -48,7 +45,7 @@ func accounts(a *assess.Assessment, where naming.Places, bad *valid.Refused) Acc
 			bad.Add("group", g.Name)
 			continue
 		}
-		if !g.System || used && g.GID > lastStatic && where.Group(g.Name) == g.Name {
+		if !g.System || used && g.GID > assess.LastStatic && where.Group(g.Name) == g.Name {
 			out.Groups = append(out.Groups, g)
 		}
 	}
@@ -60,7 +57,7 @@ func accounts(a *assess.Assessment, where naming.Places, bad *valid.Refused) Acc
 // of a family, it is the family's own.
 func further(a *assess.Assessment, where naming.Places, u assess.User) (names []string) {
 	for _, g := range a.Groups {
-		if slices.Contains(u.Groups, g.Name) && (u.UID > lastStatic || g.GID > lastStatic) && u.UID != 0 && valid.AccountName.MatchString(u.Name) && valid.AccountName.MatchString(g.Name) {
+		if slices.Contains(u.Groups, g.Name) && (u.UID > assess.LastStatic || g.GID > assess.LastStatic) && u.UID != 0 && valid.AccountName.MatchString(u.Name) && valid.AccountName.MatchString(g.Name) {
 			names = append(names, where.Group(g.Name))
 		}
 	}

@@ -1,5 +1,5 @@
 // Package databases_test plans real databases: PostgreSQL, MariaDB, Redis, Valkey and
-// OpenLDAP of Debian 11 and 13, and MySQL where Debian's unstable has one, each started
+// OpenLDAP of Debian 13, with -all of 11 too, and MySQL where Debian's unstable has one, each started
 // and filled in a root whose changes are thrown away, stopped, and then read by svc db
 // plan, whose answers are compared with what the servers and their own tools say.
 package databases_test

@@ -48,7 +48,7 @@ type File struct {
 	Hash        crypto.Hash
 	Link        string // where it leads, if it is a link
 	User, Group string
-	Rights      string // its capabilities, as cap_to_text(3) has them; empty where it has none
+	Rights      string // its capabilities, as cap_to_text(3) has them; empty where the header has none
 	Absent      bool   // was never installed here
 	Shared      bool   // another package's file stands in its place
 }

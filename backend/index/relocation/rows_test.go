@@ -194,3 +194,25 @@ func Truth(t *testing.T, name string) [][]string {
 	}
 	return all
 }
+
+// TestUbuntuCountsAsDebian: what changed since a release of Debian holds between those of
+// Ubuntu before and after it.
+func TestUbuntuCountsAsDebian(t *testing.T) {
+	is := is.New(t)
+	unit := func(software, was, from, into string) string {
+		source, _ := release.Lookup(from)
+		target, _ := release.Lookup(into)
+		told, _ := families().between(software, source, target)
+		i := slices.IndexFunc(told, func(r api.Relocation) bool { return r.From == was })
+		if i < 0 {
+			return ""
+		}
+		return told[i].Place()
+	}
+	is.Equal(unit("spamassassin", "spamassassin.service", "ubuntu-20.04", "ubuntu-24.04"), "spamd.service")
+	is.Equal(unit("tomcat", "/etc/tomcat9", "ubuntu-22.04", "ubuntu-24.04"), "/etc/tomcat10")
+	is.Equal(unit("tomcat", "/etc/tomcat9", "ubuntu-20.04", "ubuntu-22.04"), "")
+	is.Equal(unit("bind", "bind9.service", "ubuntu-18.04", "ubuntu-20.04"), "named.service")
+	is.Equal(unit("bind", "bind9.service", "ubuntu-20.04", "ubuntu-24.04"), "")
+	is.Equal(unit("tomcat", "/etc/tomcat9", "debian-11", "debian-13"), "/etc/tomcat10")
+}

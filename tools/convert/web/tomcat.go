@@ -131,7 +131,10 @@ func (t tomcat) replaceOrRefuse(i int, class string, w convert.Word) {
 }
 
 // tls are the attributes of a connector that say how it does TLS, as Tomcat 9 took them.
-type tls struct{ of, certificate, names []string }
+type tls struct {
+	host, certificate []string // what SSLHostConfig and Certificate say, as name="value"
+	names             []string // of the attributes
+}
 
 // newTLS is nil where an element is no connector, or has none.
 func newTLS(e xml.StartElement) *tls {
@@ -149,7 +152,7 @@ func newTLS(e xml.StartElement) *tls {
 		said := func(w convert.Word) string { return w.Now + `="` + escapeXML(value) + `"` }
 		switch {
 		case host[name].Now != "":
-			c.of = append(c.of, said(host[name]))
+			c.host = append(c.host, said(host[name]))
 		case certificate[name].Now != "":
 			c.certificate = append(c.certificate, said(certificate[name]))
 		default:
@@ -165,7 +168,7 @@ func newTLS(e xml.StartElement) *tls {
 
 // element is what says the same in Tomcat 10.
 func (c *tls) element() string {
-	open := strings.Join(append([]string{"    <SSLHostConfig"}, c.of...), " ")
+	open := strings.Join(append([]string{"    <SSLHostConfig"}, c.host...), " ")
 	return open + ">\n        " + strings.Join(append([]string{"<Certificate"}, c.certificate...), " ") + "/>\n    </SSLHostConfig>"
 }
 
